@@ -91,6 +91,13 @@ ORDERED_SET = {
     "mode": "`mode() WITHIN GROUP (ORDER BY ...)`",
 }
 
+COLLECTING = """
+`string_agg(text, delimiter)` and `array_agg` of any type above run in vectors with an order inside: `ORDER BY` by any
+types and directions, or `DISTINCT`. Without one the result shows the order in which rows are read, and PostgreSQL runs
+the query. It also does so where the engine would have to group, sort or compare arrays, and where one result exceeds
+1 GB. Rows that are equal in all keys have no order among each other, as in PostgreSQL.
+"""
+
 WINDOWS = """
 ## Window functions
 
@@ -98,7 +105,7 @@ WINDOWS = """
 |---|---|
 | `row_number`, `ntile`, `lag`, `lead`, `first_value`, `last_value`, `nth_value` | with `ORDER BY`; rows, buckets and places are constants |
 | `rank`, `dense_rank`, `percent_rank`, `cume_dist` | always |
-| the aggregates above but those with `WITHIN GROUP`, also with `FILTER`; not with `DISTINCT`, and no `sum` of `real` | frames in `ROWS` with `ORDER BY`, in `RANGE` and `GROUPS` always; aggregates other than `count`, `min` and `max` of floats, intervals and pairs where the frame begins with the partition, or is in `ROWS` and has at most 1,024 rows |
+| the aggregates above but those with `WITHIN GROUP`, `string_agg` and `array_agg`, also with `FILTER`; not with `DISTINCT`, and no `sum` of `real` | frames in `ROWS` with `ORDER BY`, in `RANGE` and `GROUPS` always; aggregates other than `count`, `min` and `max` of floats, intervals and pairs where the frame begins with the partition, or is in `ROWS` and has at most 1,024 rows |
 
 Offsets of frames are constants: of rows and groups, and in `RANGE` of integers, `real`, `double precision`, `numeric`,
 `date`, `timestamp` and `timestamptz`. `EXCLUDE` runs in vectors.
@@ -239,7 +246,7 @@ def page(lines: list[str]) -> str:
         names = ", ".join(f"`{n}`" for n in [name, *ALIASES.get(name, [])])
         names = ORDERED_SET.get(name, names)
         text += f"| {names} | {shown_signatures(by_result, all_types)} |\n"
-    return text + WINDOWS + JOINS + REFUSED.format(reasons="\n".join(f"* {reason}" for reason in sorted(reasons)))
+    return text + COLLECTING + WINDOWS + JOINS + REFUSED.format(reasons="\n".join(f"* {reason}" for reason in sorted(reasons)))
 
 
 def function_oids() -> dict[str, int]:

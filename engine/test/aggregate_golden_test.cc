@@ -1,4 +1,5 @@
-// Every aggregate of PENUMBRA_AGGREGATE_LIST against results of a server (aggregate_cases.py); one without cases fails.
+// Every aggregate of PENUMBRA_AGGREGATE_LIST against results of a server (aggregate_cases.py). One without cases fails,
+// but for those that collect rows.
 #include <gtest/gtest.h>
 
 #include <bit>
@@ -135,6 +136,9 @@ class AggregateGoldenTest : public testing::TestWithParam<int> {};
 
 TEST_P(AggregateGoldenTest, GivesPostgresResults) {
   const auto function = static_cast<PenumbraAggregate>(GetParam());
+  if (InfoOf(function).needs == AggregateNeeds::kRows) {
+    GTEST_SKIP() << "ordered.sql has them";
+  }
   const std::vector<AggregateCase> cases = CasesOf(kAggregateIds[function]);
   EXPECT_FALSE(cases.empty()) << "add cases to aggregate_cases.py and run make goldens";
   for (const AggregateCase& c : cases) {

@@ -403,7 +403,7 @@ TEST(Aggregation, SplitsSpilledPartitions) {
   ExecutionEnvironment environment(16 << 10, session);
   environment.thread_count = 1;
   GroupAggregation groups({PENUMBRA_INT8}, environment);
-  const int count_star = groups.layout().AddAccumulator(CreateCountAccumulator(PENUMBRA_BOOL, nullptr));
+  const int count_star = groups.layout().AddAccumulator(CreateCountAccumulator({}));
   const Vector no_argument{};
   constexpr int64_t kRows = 600000, kGroups = 400000;
   {

@@ -135,6 +135,72 @@ TEST(OrderedAggregate, GivesWhatSortingGives) {
   }
 }
 
+// What string_agg gives for each group of rows: the texts by number, descending, then by text.
+std::vector<Row> Joined(const Rows& rows, bool is_distinct) {
+  std::map<int, std::vector<int64_t>> groups;
+  for (size_t i = 0; i < rows.groups.size(); ++i) {
+    std::vector<int64_t>& group = groups[rows.groups[i]];
+    if (!rows.nulls[i]) group.push_back(rows.numbers[i]);
+  }
+  std::vector<Row> results;
+  for (auto& [group, numbers] : groups) {
+    std::sort(numbers.begin(), numbers.end(),
+              [&](int64_t a, int64_t b) { return is_distinct ? rows.TextOf(a) < rows.TextOf(b) : a > b; });
+    if (is_distinct) numbers.erase(std::unique(numbers.begin(), numbers.end()), numbers.end());
+    std::string joined;
+    for (size_t i = 0; i < numbers.size(); ++i) joined += (i == 0 ? "" : ", ") + rows.TextOf(numbers[i]);
+    results.push_back({std::to_string(group), numbers.empty() ? "NULL" : joined});
+  }
+  std::sort(results.begin(), results.end());
+  return results;
+}
+
+TEST(OrderedAggregate, JoinsTextsInTheirOrder) {
+  uint32_t seed = 100;
+  for (const Shape& shape : kShapes) {
+    const Rows rows(shape.rows, shape.groups, shape.distinct, seed++);
+    const Table table = rows.MakeTable();
+    const Chunk chunk(table);
+    for (bool is_distinct : {false, true}) {
+      const std::vector<Row> expected = Joined(rows, is_distinct);
+      for (int threads : {0, 2}) {
+        for (size_t memory : {size_t{256} << 20, size_t{4} << 20}) {
+          PlanBuilder plan({PENUMBRA_INT4, PENUMBRA_INT8, PENUMBRA_FLOAT8, PENUMBRA_TEXT});
+          PenumbraAggregateCall call = Aggregate(PENUMBRA_AGG_STRING_AGG, PENUMBRA_TEXT, plan.Column(3));
+          call.arguments[call.argument_count++] = plan.Constant(PENUMBRA_TEXT, ", ");
+          const PenumbraSortKey by_number{plan.Column(1), true, true, nullptr};
+          const PenumbraSortKey by_text{plan.Column(3), false, false, nullptr};
+          call.order = is_distinct ? &by_text : &by_number;
+          call.order_count = 1;
+          call.distinct = is_distinct;
+          plan.Aggregate({plan.Column(0)}, {call});
+          Input input;
+          input.chunks = {&chunk};
+          input.threads = threads;
+          input.memory_bytes = memory;
+          EXPECT_EQ(Sorted(test::Run(plan, input).rows), expected)
+              << shape.rows << " rows, " << shape.groups << " groups";
+        }
+      }
+    }
+  }
+}
+
+TEST(OrderedAggregate, RefusesOrdersItCannotKeep) {
+  PlanBuilder plan({PENUMBRA_TEXT, PENUMBRA_INT4});
+  const PenumbraExpr group = plan.Column(1);
+  PenumbraAggregateCall call = Aggregate(PENUMBRA_AGG_STRING_AGG, PENUMBRA_TEXT, plan.Column(0));
+  call.arguments[call.argument_count++] = plan.Column(0);
+  EXPECT_LT(penumbra_plan_add_aggregation(plan.plan(), plan.current(), &group, 1, &call, 1), 0);
+  EXPECT_STREQ(plan.reason(), "an aggregate that shows the order of rows");
+  const PenumbraSortKey key{plan.Column(1), false, false, nullptr};
+  call.order = &key;
+  call.order_count = 1;
+  call.distinct = true;
+  EXPECT_LT(penumbra_plan_add_aggregation(plan.plan(), plan.current(), &group, 1, &call, 1), 0);
+  EXPECT_STREQ(plan.reason(), "DISTINCT in another order than that of its arguments");
+}
+
 TEST(OrderedAggregate, RefusesZerosOfBothSigns) {
   for (bool has_both : {false, true}) {
     const Table table({PENUMBRA_FLOAT8}, 5000, [&](uint32_t row, int) -> Cell {

@@ -132,6 +132,7 @@ class FunctionPrinter {
 void PrintAggregates() {
   for (int i = 0; i < PENUMBRA_AGG_COUNT_OF; ++i) {
     const AggregateInfo& info = InfoOf(static_cast<PenumbraAggregate>(i));
+    if (info.needs == AggregateNeeds::kRows) continue;  // types say little of them: the page has words
     for (int count = 0; count <= PENUMBRA_AGGREGATE_ARGUMENTS_MAX; ++count) {
       Types types;
       ForEachTypes(count, &types, [&] {

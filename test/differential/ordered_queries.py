@@ -1,7 +1,8 @@
-"""Random queries with ordered-set aggregates and aggregates of bits.
+"""Random queries with ordered-set aggregates, aggregates that collect values in an order, and aggregates of bits.
 
 Which of equal values a sort brings to a place is not defined, so the engine refuses what PostgreSQL might show
 otherwise: all its results are compared exactly. Where it refuses, two plans of PostgreSQL's may differ by such values.
+Orders of what is collected end with the row's number, and only what has one spelling is collected by DISTINCT.
 """
 
 import dataclasses
@@ -13,6 +14,10 @@ FRACTIONS = ("0", "1", "0.5", "0.5", "0.25", "0.9", "0.999", "1/3.0", "0.1::real
 NOT_FRACTIONS = ("1.5", "-0.1", "'NaN'", "i4_few / 4.0")
 NUMBERS = ("i2", "i4", "i4", "i8", "f4", "f8", "f8", "num", "iv")
 ORDERED = ("i2", "i4", "i4", "i8", "f8", "f4", "num", "num", "bool", "d", "ts", "tz", "iv", "text", "text", "bp", "uuid")
+ORDERS = ("i2", "i4", "i8", "f8", "f4", "num", "bool", "d", "ts", "tz", "iv", "text", "text", "bp", "uuid")
+OF_ONE_SPELLING = ("i2", "i4", "i4", "i8", "bool", "d", "ts", "tz", "text", "text", "uuid")
+DIRECTIONS = ("", "", " DESC", " NULLS FIRST", " DESC NULLS LAST")
+DELIMITERS = ("','", "', '", "''", "NULL", "low", "vc", "(SELECT '; ')", "i4_few::text")
 
 
 @dataclass(frozen=True)
@@ -55,9 +60,24 @@ class OrderedQueryGenerator(QueryGenerator):
             f"mode() WITHIN GROUP (ORDER BY {self._value(ORDERED)}{direction})",
             f"{pick(['bit_and', 'bit_or', 'bit_xor'])}({self._value(('i2', 'i4', 'i8'))})",
         ])  # fmt: skip
+        if self.choose.random() < 0.5:
+            made = self._collected()
         if self.choose.random() < 0.2:
             made += f" FILTER (WHERE {self.expressions.expression('bool', 1)})"
         return Output(made)
+
+    def _collected(self) -> str:
+        pick = self.choose.choice
+        joins_text, is_distinct = self.choose.random() < 0.5, self.choose.random() < 0.3
+        kinds = ("text",) if joins_text else OF_ONE_SPELLING if is_distinct else ORDERS
+        value = f"({self._value(kinds)}){'::text' if joins_text else ''}"
+        delimiter = f", {pick(DELIMITERS)}" if joins_text else ""
+        name = "string_agg" if joins_text else "array_agg"
+        if is_distinct:
+            order = f" ORDER BY {value}{pick(DIRECTIONS)}" if self.choose.random() < 0.6 else ""
+            return f"{name}(DISTINCT {value}{delimiter}{order})"
+        keys = [f"{self._value(ORDERS)}{pick(DIRECTIONS)}" for _ in range(pick([0, 1, 1, 2]))]
+        return f"{name}({value}{delimiter} ORDER BY {', '.join([*keys, 'k' + pick(DIRECTIONS)])})"
 
     def _several(self) -> list[Output]:
         """Some of one argument, which share their values, and an aggregate of another kind."""

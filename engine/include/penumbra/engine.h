@@ -162,6 +162,13 @@ PenumbraOperator penumbra_plan_add_union(PenumbraPlan *plan, const PenumbraOpera
 
 #define PENUMBRA_AGGREGATE_ARGUMENTS_MAX 2
 
+typedef struct PenumbraSortKey {
+  PenumbraExpr expr;
+  bool descending;
+  bool nulls_first;
+  const PenumbraCollation *collation; /* of text; NULL: C; copied */
+} PenumbraSortKey;
+
 typedef struct PenumbraAggregateCall {
   PenumbraAggregate function;
   PenumbraType result;
@@ -175,6 +182,11 @@ typedef struct PenumbraAggregateCall {
   bool descending;
   bool has_fraction;
   double fraction; /* 0 to 1 */
+  /* Of string_agg(text, delimiter), which passes over rows without a text, and array_agg: ORDER BY inside the call, of
+   * at least one key. Of DISTINCT each key is an argument. */
+  const PenumbraSortKey *order;
+  int order_count;
+  uint32_t element_oid; /* of array_agg: what the array's header says of its elements' type */
 } PenumbraAggregateCall;
 
 /* key_count 0: one group, a row even without input. DISTINCT is an aggregation without calls. */
@@ -187,13 +199,6 @@ PenumbraOperator penumbra_plan_add_aggregation(PenumbraPlan *plan, PenumbraOpera
 PenumbraOperator penumbra_plan_add_grouping_sets(PenumbraPlan *plan, PenumbraOperator input, const PenumbraExpr *keys,
                                                  int key_count, const uint64_t *sets, int set_count,
                                                  const PenumbraAggregateCall *calls, int call_count);
-
-typedef struct PenumbraSortKey {
-  PenumbraExpr expr;
-  bool descending;
-  bool nulls_first;
-  const PenumbraCollation *collation; /* of text; NULL: C; copied */
-} PenumbraSortKey;
 
 /* limit -1: no limit. With a limit this is a top-N. */
 PenumbraOperator penumbra_plan_add_sort(PenumbraPlan *plan, PenumbraOperator input, const PenumbraSortKey *keys,

@@ -91,6 +91,8 @@ typedef enum PenumbraFunction {
   /* of the values in order: PenumbraAggregateCall.fraction, .descending */ \
   X(PERCENTILE_CONT, "percentile_cont", Continuous, Ordered, kValues) \
   X(PERCENTILE_DISC, "percentile_disc", Ordered, Ordered, kValues) X(MODE, "mode", Ordered, Ordered, kValues) \
+  /* of rows in order: PenumbraAggregateCall.order */ \
+  X(STRING_AGG, "string_agg", JoinedText, JoinedText, kRows) X(ARRAY_AGG, "array_agg", Array, Array, kRows) \
   /* of (y, x), as in the standard */ \
   X(CORR, "corr", Pair, Regression, kValues) \
   X(COVAR_POP, "covar_pop", Pair, Regression, kValues) X(COVAR_SAMP, "covar_samp", Pair, Regression, kValues) \

@@ -30,6 +30,7 @@ typedef enum PenumbraType {
   PENUMBRA_TEXT = 12,        /* text and varchar */
   PENUMBRA_BPCHAR = 13,      /* char(n): stored as given, trailing blanks do not compare */
   PENUMBRA_UUID = 14,        /* 16 bytes, memcmp order */
+  PENUMBRA_ARRAY = 15,       /* PostgreSQL's array after the varlena header; only a result, never stored or compared */
 } PenumbraType;
 
 /* The memory layout of PostgreSQL's interval. */
@@ -64,6 +65,7 @@ typedef enum PenumbraCode {
   PENUMBRA_INVALID_ESCAPE,         /* 22025 "LIKE pattern must not end with escape character" */
   PENUMBRA_STRING_TOO_LONG,        /* 22001 */
   PENUMBRA_CARDINALITY_VIOLATION,  /* 21000 "more than one row returned by a subquery used as an expression" */
+  PENUMBRA_VALUE_TOO_LARGE,        /* 54000: more than 1 GB; message is the detail */
   PENUMBRA_OUT_OF_MEMORY,          /* 53200 */
   PENUMBRA_DISK_FULL,              /* 53100 */
   PENUMBRA_TEMPORARY_SPACE_LIMIT,  /* 53400: spill files may not take more, see PenumbraTemporarySpace */

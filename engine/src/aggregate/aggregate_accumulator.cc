@@ -52,6 +52,14 @@ Result FindContinuousResult(const Types& arguments) {
 
 Result FindOrderedResult(const Types& arguments) { return arguments.size() == 1 ? Result(arguments[0]) : std::nullopt; }
 
+Result FindJoinedTextResult(const Types& arguments) {
+  return !arguments.empty() && arguments[0] == PENUMBRA_TEXT ? Result(PENUMBRA_TEXT) : std::nullopt;
+}
+
+Result FindArrayResult(const Types& arguments) {
+  return arguments.empty() || arguments[0] == PENUMBRA_ARRAY ? std::nullopt : Result(PENUMBRA_ARRAY);
+}
+
 Result FindBooleanResult(const Types& arguments) {
   return arguments == Types{PENUMBRA_BOOL} ? Result(PENUMBRA_BOOL) : std::nullopt;
 }
@@ -83,10 +91,6 @@ std::unique_ptr<Accumulator> CreateExtreme(PenumbraType argument, bool greatest,
 const AggregateInfo& InfoOf(PenumbraAggregate function) { return kAggregates[function]; }
 
 bool CheckAggregate(const AggregateSpec& spec, std::string* reason) {
-  if (spec.function < 0 || spec.function >= PENUMBRA_AGG_COUNT_OF) {
-    *reason = "an unknown aggregate";
-    return false;
-  }
   const AggregateInfo& info = InfoOf(spec.function);
   Types types;
   for (const Expr* argument : spec.arguments) types.push_back(argument->type);
@@ -98,34 +102,37 @@ bool CheckAggregate(const AggregateSpec& spec, std::string* reason) {
 }
 
 bool IsExactInParts(const AggregateSpec& spec) {
-  if (InfoOf(spec.function).needs != AggregateNeeds::kValues) return true;
+  const AggregateNeeds needs = InfoOf(spec.function).needs;
+  if (needs != AggregateNeeds::kValues && needs != AggregateNeeds::kRows) return true;
   const PenumbraType type = spec.arguments[0]->type;
   return spec.arguments.size() == 1 && (IsInteger(type) || type == PENUMBRA_NUMERIC);
 }
 
-AccumulatorFactory ChooseAccumulator(PenumbraAggregate function, PenumbraType argument) {
-  if (function == PENUMBRA_AGG_AVG && !IsFloat(argument)) return CreateSumAccumulator;
-  return InfoOf(function).create;
+AccumulatorFactory ChooseAccumulator(const AggregateSpec& spec) {
+  if (spec.function == PENUMBRA_AGG_AVG && !IsFloat(ArgumentType(spec))) return CreateSumAccumulator;
+  return InfoOf(spec.function).create;
 }
 
 // ---------------------------------------------------------------- states of several types
 
-std::unique_ptr<Accumulator> CreateSumAccumulator(PenumbraType argument, const Collation*) {
+std::unique_ptr<Accumulator> CreateSumAccumulator(const AggregateSpec& spec) {
+  const PenumbraType argument = ArgumentType(spec);
   if (argument == PENUMBRA_INTERVAL) return CreateIntervalAccumulator();
   if (argument == PENUMBRA_NUMERIC) return CreateNumericSumAccumulator();
   return IsFloat(argument) ? CreateFloatSumAccumulator(argument) : CreateIntegerAccumulator(argument);
 }
 
-std::unique_ptr<Accumulator> CreateSpreadAccumulator(PenumbraType argument, const Collation*) {
+std::unique_ptr<Accumulator> CreateSpreadAccumulator(const AggregateSpec& spec) {
+  const PenumbraType argument = ArgumentType(spec);
   return IsFloat(argument) ? CreateFloatSpreadAccumulator(argument) : CreateNumericSpreadAccumulator(argument);
 }
 
-std::unique_ptr<Accumulator> CreateLeastAccumulator(PenumbraType argument, const Collation* collation) {
-  return CreateExtreme(argument, false, collation);
+std::unique_ptr<Accumulator> CreateLeastAccumulator(const AggregateSpec& spec) {
+  return CreateExtreme(ArgumentType(spec), false, spec.collation);
 }
 
-std::unique_ptr<Accumulator> CreateGreatestAccumulator(PenumbraType argument, const Collation* collation) {
-  return CreateExtreme(argument, true, collation);
+std::unique_ptr<Accumulator> CreateGreatestAccumulator(const AggregateSpec& spec) {
+  return CreateExtreme(ArgumentType(spec), true, spec.collation);
 }
 
 }  // namespace penumbra

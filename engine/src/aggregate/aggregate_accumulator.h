@@ -54,12 +54,14 @@ class StateStore {
 struct AggregateResult {
   PenumbraAggregate function;
   PenumbraType type;
-  bool descending = false;         // of ordered-set aggregates
-  std::optional<double> fraction;  // of percentiles; none: NULL
-  ExecutionEnvironment* environment;
+  bool descending = false;          // of ordered-set aggregates
+  std::optional<double> fraction;   // of percentiles; none: NULL
+  const Expr* delimiter = nullptr;  // of string_agg, a constant; null: an argument
+  uint32_t element_oid = 0;         // of arrays
+  ExecutionEnvironment* environment = nullptr;
 };
 inline AggregateResult ResultOf(const AggregateSpec& spec, ExecutionEnvironment& environment) {
-  return {spec.function, spec.result, spec.descending, spec.fraction, &environment};
+  return {spec.function, spec.result, spec.descending, spec.fraction, spec.delimiter, spec.element_oid, &environment};
 }
 
 // One for all states of an execution, whatever groups they belong to; several threads use it at a time.
@@ -71,7 +73,8 @@ class Accumulator {
   uint32_t state_bytes() const { return state_bytes_; }
 
   // Adds rows of the arguments, which are flat and stand side by side, to one state. Rows that are null in the first
-  // are passed over; with several arguments these are null in all of them. count(*) gets one vector without nulls.
+  // are passed over; with several arguments these are null in all of them, but for AggregateNeeds::kRows. count(*) gets
+  // one vector without nulls.
   virtual void AddRun(char* state, const Vector* arguments, RowSelection selection, StateStore& store) const = 0;
   // Adds row i to the state at groups[i] + offset.
   virtual void AddScattered(char* const* groups, uint32_t offset, const Vector* arguments, RowSelection selection,
@@ -83,6 +86,9 @@ class Accumulator {
   // The aggregate's results for the groups.
   virtual Vector Finalize(const AggregateResult& result, const char* const* groups, uint32_t offset, uint32_t count,
                           Arena& arena) const = 0;
+
+  // Bytes that the result of a group takes beside its place in the vector, roughly.
+  virtual size_t ResultBytes(const char* /*state*/) const { return 0; }
 
   // Whether the state can point to something; then Save appends it to *bytes, and Load restores it
   // in a bytewise copy of the state and returns where it stopped reading.
@@ -97,17 +103,22 @@ class Accumulator {
 
 // ---------------------------------------------------------------- the table
 
-// What an aggregate needs of its rows: how many are not null, the bounds of the values, or the values themselves.
-// The first three metadata may know (CanSummarize), and for the bounds DISTINCT does not matter.
-enum class AggregateNeeds : uint8_t { kCount, kLeast, kGreatest, kValues };
+// What an aggregate needs of its rows: how many are not null, the bounds of the values, the values themselves, or the
+// rows, also those whose arguments are null. The first three metadata may know (CanSummarize), and for the bounds
+// DISTINCT does not matter.
+enum class AggregateNeeds : uint8_t { kCount, kLeast, kGreatest, kValues, kRows };
 
-// Makes the state for the type of the first argument (any for count(*)).
-using AccumulatorFactory = std::unique_ptr<Accumulator> (*)(PenumbraType argument, const Collation* collation);
+// Makes the state.
+using AccumulatorFactory = std::unique_ptr<Accumulator> (*)(const AggregateSpec& spec);
+// Of the first argument; any for count(*).
+inline PenumbraType ArgumentType(const AggregateSpec& spec) {
+  return spec.arguments.empty() ? PENUMBRA_INT8 : spec.arguments[0]->type;
+}
 
 // Every state that PENUMBRA_AGGREGATE_LIST names. Those of several types choose among the topic files' in
 // aggregate_accumulator.cc.
 #define PENUMBRA_AGGREGATE_FACTORY(id, name, types, state, needs) \
-  std::unique_ptr<Accumulator> Create##state##Accumulator(PenumbraType argument, const Collation* collation);
+  std::unique_ptr<Accumulator> Create##state##Accumulator(const AggregateSpec& spec);
 PENUMBRA_AGGREGATE_LIST(PENUMBRA_AGGREGATE_FACTORY)
 #undef PENUMBRA_AGGREGATE_FACTORY
 
@@ -123,7 +134,7 @@ const AggregateInfo& InfoOf(PenumbraAggregate function);
 
 // The factory that serves the aggregate. Aggregates on equal arguments with equal filters and the same factory share a
 // state: avg and sum where one state gives both.
-AccumulatorFactory ChooseAccumulator(PenumbraAggregate function, PenumbraType argument);
+AccumulatorFactory ChooseAccumulator(const AggregateSpec& spec);
 
 // One per topic file.
 std::unique_ptr<Accumulator> CreateIntegerAccumulator(PenumbraType type);        // aggregate_integer.cc

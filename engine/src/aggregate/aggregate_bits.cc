@@ -45,14 +45,14 @@ std::unique_ptr<Accumulator> Create(PenumbraType type) {
 
 }  // namespace
 
-std::unique_ptr<Accumulator> CreateBitAndAccumulator(PenumbraType argument, const Collation*) {
-  return Create<std::bit_and<>>(argument);
+std::unique_ptr<Accumulator> CreateBitAndAccumulator(const AggregateSpec& spec) {
+  return Create<std::bit_and<>>(ArgumentType(spec));
 }
-std::unique_ptr<Accumulator> CreateBitOrAccumulator(PenumbraType argument, const Collation*) {
-  return Create<std::bit_or<>>(argument);
+std::unique_ptr<Accumulator> CreateBitOrAccumulator(const AggregateSpec& spec) {
+  return Create<std::bit_or<>>(ArgumentType(spec));
 }
-std::unique_ptr<Accumulator> CreateBitXorAccumulator(PenumbraType argument, const Collation*) {
-  return Create<std::bit_xor<>>(argument);
+std::unique_ptr<Accumulator> CreateBitXorAccumulator(const AggregateSpec& spec) {
+  return Create<std::bit_xor<>>(ArgumentType(spec));
 }
 
 }  // namespace penumbra

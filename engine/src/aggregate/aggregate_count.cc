@@ -32,7 +32,7 @@ class CountAccumulator : public Accumulator {
 
 }  // namespace
 
-std::unique_ptr<Accumulator> CreateCountAccumulator(PenumbraType, const Collation*) {
+std::unique_ptr<Accumulator> CreateCountAccumulator(const AggregateSpec&) {
   return std::make_unique<CountAccumulator>();
 }
 

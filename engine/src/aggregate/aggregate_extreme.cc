@@ -216,9 +216,10 @@ std::unique_ptr<Accumulator> Create(PenumbraType type) {
     case PENUMBRA_INT8:
     case PENUMBRA_TIMESTAMP:
     case PENUMBRA_TIMESTAMPTZ: return std::make_unique<FixedExtremeAccumulator<int64_t, kGreatest>>();
-    case PENUMBRA_NUMERIC: break;
+    case PENUMBRA_NUMERIC:
+    case PENUMBRA_ARRAY: break;
   }
-  throw EngineError(PENUMBRA_INTERNAL, "an extreme of numeric");
+  throw EngineError(PENUMBRA_INTERNAL, "an extreme of an unknown type");
 }
 
 }  // namespace

@@ -206,8 +206,8 @@ std::unique_ptr<Accumulator> CreateFloatSpreadAccumulator(PenumbraType type) {
   return Create<SpreadAccumulatorOf>(type);
 }
 
-std::unique_ptr<Accumulator> CreateAverageAccumulator(PenumbraType type, const Collation*) {
-  return Create<FloatAverageAccumulator>(type);
+std::unique_ptr<Accumulator> CreateAverageAccumulator(const AggregateSpec& spec) {
+  return Create<FloatAverageAccumulator>(ArgumentType(spec));
 }
 
 }  // namespace penumbra

@@ -157,8 +157,9 @@ class OrderedAccumulator : public Accumulator {
 
 }  // namespace
 
-std::unique_ptr<Accumulator> CreateOrderedAccumulator(PenumbraType argument, const Collation* collation) {
-  switch (argument) {
+std::unique_ptr<Accumulator> CreateOrderedAccumulator(const AggregateSpec& spec) {
+  const Collation* collation = spec.collation;
+  switch (ArgumentType(spec)) {
     case PENUMBRA_BOOL: return std::make_unique<OrderedAccumulator<IntegerValues<uint8_t>>>();
     case PENUMBRA_INT2: return std::make_unique<OrderedAccumulator<IntegerValues<int16_t>>>();
     case PENUMBRA_INT4:
@@ -173,6 +174,7 @@ std::unique_ptr<Accumulator> CreateOrderedAccumulator(PenumbraType argument, con
     case PENUMBRA_UUID: return std::make_unique<OrderedAccumulator<UuidValues>>();
     case PENUMBRA_TEXT: return std::make_unique<OrderedAccumulator<StringValues>>(false, collation);
     case PENUMBRA_BPCHAR: return std::make_unique<OrderedAccumulator<StringValues>>(true, collation);
+    case PENUMBRA_ARRAY: break;
   }
   throw EngineError(PENUMBRA_INTERNAL, "an ordered-set aggregate of an unknown type");
 }

@@ -173,7 +173,7 @@ class RegressionAccumulator : public Accumulator {
 
 }  // namespace
 
-std::unique_ptr<Accumulator> CreateRegressionAccumulator(PenumbraType, const Collation*) {
+std::unique_ptr<Accumulator> CreateRegressionAccumulator(const AggregateSpec&) {
   return std::make_unique<RegressionAccumulator>();
 }
 

@@ -10,6 +10,15 @@
 
 namespace penumbra {
 
+// A key of an order inside a call; the Expr is one of the arguments.
+struct AggregateOrder {
+  int argument;
+  bool descending;
+  bool nulls_first;
+  const Collation* collation;  // of text; null: C
+  bool operator==(const AggregateOrder&) const = default;
+};
+
 struct AggregateSpec {
   PenumbraAggregate function;
   PenumbraType result;
@@ -19,6 +28,10 @@ struct AggregateSpec {
   const Collation* collation = nullptr;  // of what orders text; null: C
   bool descending = false;               // of ordered-set aggregates
   std::optional<double> fraction;        // of percentiles; none: NULL
+  // Of AggregateNeeds::kRows. Keys that are no argument in SQL stand behind those that are.
+  std::vector<AggregateOrder> order;
+  const Expr* delimiter = nullptr;  // of string_agg, if constant: it is no argument then
+  uint32_t element_oid = 0;         // of array_agg
 };
 
 // Aggregation by keys (none: one group). Output columns: keys, then aggregates.

@@ -20,6 +20,7 @@
 #include <atomic>
 #include <mutex>
 #include <numeric>
+#include <utility>
 
 #include "aggregate/batch_groups.h"
 #include "aggregate/build_row_keys.h"
@@ -70,6 +71,11 @@ int FindOrAdd(const Expr* expr, std::vector<const Expr*>* exprs) {
 bool IsBound(AggregateNeeds needs) { return needs == AggregateNeeds::kLeast || needs == AggregateNeeds::kGreatest; }
 
 bool DistinctMatters(const AggregateSpec& spec) { return spec.distinct && !IsBound(InfoOf(spec.function).needs); }
+
+// Of two aggregates whose arguments are the same.
+bool HaveOneOrder(const AggregateSpec& a, const AggregateSpec& b) {
+  return a.collation == b.collation && a.order == b.order;
+}
 
 bool HasDistinct(const AggregationSpec& spec) {
   return std::any_of(spec.aggregates.begin(), spec.aggregates.end(), DistinctMatters);
@@ -190,8 +196,9 @@ class AggregationSink : public Sink {
     std::vector<int> arguments;  // in arguments_
     int filter;                  // in filters_, -1 for none
     int distinct;                // in distincts_, -1: fed by the rows
-    const Collation* collation;
+    AggregateSpec spec;          // what made the accumulator
     int accumulator;
+    bool keeps_nulls() const { return needs == AggregateNeeds::kRows; }
   };
   struct Result {
     int state;
@@ -201,6 +208,7 @@ class AggregationSink : public Sink {
     std::vector<int> arguments;
     std::vector<CodedColumn> coded;  // by place in `arguments`
     int filter;
+    bool keeps_nulls;  // rows whose arguments are null count
     std::unique_ptr<GroupAggregation> groups;
   };
   struct SinkLocal : Sink::Local {
@@ -222,7 +230,8 @@ class AggregationSink : public Sink {
 
   void AddAggregate(const AggregateSpec& spec, const DictionaryFinder& find_dictionary);
   int FindOrAddArgument(const Expr* argument, int filter);
-  int FindOrAddDistinct(const std::vector<int>& arguments, int filter, const DictionaryFinder& find_dictionary);
+  int FindOrAddDistinct(const std::vector<int>& arguments, int filter, bool keeps_nulls,
+                        const DictionaryFinder& find_dictionary);
   RowSelection SelectionOf(const SinkLocal& local, int filter, uint32_t rows) const {
     return filter < 0 ? RowSelection{nullptr, rows} : local.selections[filter];
   }
@@ -273,6 +282,7 @@ class AggregationSink : public Sink {
   std::vector<BuildRowKeys> build_row_keys_;
   std::vector<int> plain_keys_;  // those that are not of build_row_keys_
   const int own_values_key_;     // -1: none
+  bool returns_large_values_ = false;
   std::atomic<uint64_t> dropped_groups_{0};
   GroupAggregation groups_;
   // Of the rows, where its groups are the input of groups_ or the result: by plain keys, then by numbers of build rows.
@@ -288,17 +298,19 @@ class AggregationSink : public Sink {
   std::vector<int> distinct_of_task_;
 };
 
-// Aggregates of one kind of state with the same arguments, filter, DISTINCT and collation share it, as sum and avg of
-// an integer column do.
+// Aggregates of one kind of state with the same arguments, filter, DISTINCT, collation and order share it, as sum and
+// avg of an integer column do.
 void AggregationSink::AddAggregate(const AggregateSpec& spec, const DictionaryFinder& find_dictionary) {
   std::string reason;
   if (!CheckAggregate(spec, &reason)) throw EngineError(PENUMBRA_UNSUPPORTED, reason);
-  const PenumbraType type = spec.arguments.empty() ? PENUMBRA_BOOL : spec.arguments[0]->type;
   const int filter = FindOrAdd(spec.filter, &filters_);
   std::vector<int> arguments;
   for (const Expr* argument : spec.arguments) arguments.push_back(FindOrAddArgument(argument, filter));
-  const AccumulatorFactory factory = ChooseAccumulator(spec.function, type);
-  const int distinct = DistinctMatters(spec) ? FindOrAddDistinct(arguments, filter, find_dictionary) : -1;
+  const AccumulatorFactory factory = ChooseAccumulator(spec);
+  const AggregateNeeds needs = InfoOf(spec.function).needs;
+  const int distinct = DistinctMatters(spec)
+                           ? FindOrAddDistinct(arguments, filter, needs == AggregateNeeds::kRows, find_dictionary)
+                           : -1;
   if (distinct < 0) {
     for (int argument : arguments) is_plain_argument_[argument] = true;
   }
@@ -306,15 +318,16 @@ void AggregationSink::AddAggregate(const AggregateSpec& spec, const DictionaryFi
   for (size_t i = 0; i < states_.size(); ++i) {
     const State& known = states_[i];
     if (known.factory == factory && known.arguments == arguments && known.filter == filter &&
-        known.distinct == distinct && known.collation == spec.collation) {
+        known.distinct == distinct && HaveOneOrder(known.spec, spec)) {
       state = static_cast<int>(i);
     }
   }
   if (state < 0) {
     state = static_cast<int>(states_.size());
-    const std::shared_ptr<const Accumulator> accumulator = factory(type, spec.collation);
-    states_.push_back({factory, InfoOf(spec.function).needs, std::move(arguments), filter, distinct, spec.collation,
-                       groups_.layout().AddAccumulator(accumulator)});
+    const std::shared_ptr<const Accumulator> accumulator = factory(spec);
+    returns_large_values_ |= needs == AggregateNeeds::kRows;
+    states_.push_back(
+        {factory, needs, std::move(arguments), filter, distinct, spec, groups_.layout().AddAccumulator(accumulator)});
     if (finest_ != nullptr) finest_->layout().AddAccumulator(accumulator);
   }
   results_.push_back({state, ResultOf(spec, environment_)});
@@ -332,10 +345,12 @@ int AggregationSink::FindOrAddArgument(const Expr* argument, int filter) {
   return static_cast<int>(arguments_.size()) - 1;
 }
 
-int AggregationSink::FindOrAddDistinct(const std::vector<int>& arguments, int filter,
+int AggregationSink::FindOrAddDistinct(const std::vector<int>& arguments, int filter, bool keeps_nulls,
                                        const DictionaryFinder& find_dictionary) {
   for (size_t i = 0; i < distincts_.size(); ++i) {
-    if (distincts_[i].arguments == arguments && distincts_[i].filter == filter) return static_cast<int>(i);
+    const Distinct& known = distincts_[i];
+    if (known.arguments == arguments && known.filter == filter && known.keeps_nulls == keeps_nulls)
+      return static_cast<int>(i);
   }
   std::vector<PenumbraType> types = key_types_;
   std::vector<CodedColumn> coded;
@@ -343,7 +358,8 @@ int AggregationSink::FindOrAddDistinct(const std::vector<int>& arguments, int fi
     coded.push_back(CodedColumnOf(*arguments_[argument], find_dictionary));
     types.push_back(coded.back().CodeType(arguments_[argument]->type));
   }
-  distincts_.push_back({arguments, std::move(coded), filter, std::make_unique<GroupAggregation>(types, environment_)});
+  distincts_.push_back(
+      {arguments, std::move(coded), filter, keeps_nulls, std::make_unique<GroupAggregation>(types, environment_)});
   return static_cast<int>(distincts_.size()) - 1;
 }
 
@@ -395,6 +411,7 @@ const Vector* AggregationSink::ArgumentsOf(const SinkLocal& local, const State& 
   if (count == 1) return &local.flat_arguments[state.arguments[0]];
   Vector* arguments = arena.AllocateArray<Vector>(count);
   for (size_t i = 0; i < count; ++i) arguments[i] = local.flat_arguments[state.arguments[i]];
+  if (state.keeps_nulls()) return arguments;
   const uint64_t* validity = CommonValidity(arguments, count, rows, arena);
   for (size_t i = 0; i < count; ++i) arguments[i].validity = validity;
   return arguments;
@@ -646,11 +663,11 @@ void AggregationSink::ConsumeDistinct(SinkLocal& local, size_t index, uint32_t r
   const size_t argument_count = distinct.arguments.size();
   for (size_t i = 0; i < argument_count; ++i) {
     arguments[i] = distinct.coded[i].Encode(local.arguments[distinct.arguments[i]], context.arena);
-    if (arguments[i].is_null_constant()) return;
+    if (arguments[i].is_null_constant() && !distinct.keeps_nulls) return;
   }
   std::vector<GroupAggregation::Update> no_updates;
   Vector nulls;  // of any argument
-  nulls.validity = CommonValidity(arguments, argument_count, rows, context.arena);
+  if (!distinct.keeps_nulls) nulls.validity = CommonValidity(arguments, argument_count, rows, context.arena);
   if (filtered.rows == nullptr && nulls.validity == nullptr) {
     distinct.groups->Consume(*local.distincts[index], local.keys.data(), rows, no_updates, context.arena);
     return;
@@ -791,36 +808,62 @@ class AggregationSink::ResultReader : public Sink::Reader {
       : sink_(sink),
         groups_(sink.IsMadeOfFinest() ? *sink.finest_ : sink.groups_),
         reader_(groups_.Open(partition)),
-        rows_(kVectorRows) {}
+        rows_(kVectorRows),
+        arena_(&sink.environment_.budget) {}
 
   // The batch points into arena_ and into rows of groups_, and is valid until the next call.
   bool Next(Batch* batch) override {
     sink_.environment_.CheckCancelled();
     arena_.Reset();
-    const uint32_t count = reader_->Next(rows_.data());
+    char** rows;
+    const uint32_t count = NextRows(&rows);
     if (count == 0) return false;
     const GroupLayout& layout = groups_.layout();
     columns_.clear();
     if (sink_.IsMadeOfFinest()) {
       columns_.resize(sink_.keys_.size());
-      sink_.ReadFinestKeys(rows_.data(), count, arena_, columns_.data());
+      sink_.ReadFinestKeys(rows, count, arena_, columns_.data());
       for (int key : sink_.plain_keys_) columns_[key] = sink_.coded_keys_[key].Decode(columns_[key]);
     } else {
       for (int k = 0; k < layout.keys.count(); ++k) {
-        columns_.push_back(layout.keys.Output(k, rows_.data(), count, arena_));
+        columns_.push_back(layout.keys.Output(k, rows, count, arena_));
       }
       for (size_t k = 0; k < sink_.coded_keys_.size(); ++k) columns_[k] = sink_.coded_keys_[k].Decode(columns_[k]);
     }
-    sink_.ReadResults(layout, rows_.data(), count, arena_, &columns_);
+    sink_.ReadResults(layout, rows, count, arena_, &columns_);
     *batch = {count, static_cast<uint32_t>(columns_.size()), columns_.data()};
     return true;
   }
 
  private:
+  // Results of more together are several batches.
+  static constexpr size_t kResultBytesMax = size_t{16} << 20;
+
+  uint32_t NextRows(char*** rows) {
+    if (next_ == count_) {
+      count_ = reader_->Next(rows_.data());
+      next_ = 0;
+    }
+    *rows = rows_.data() + next_;
+    if (!sink_.returns_large_values_) return std::exchange(next_, count_) == count_ ? 0 : count_;
+    const uint32_t first = next_;
+    for (size_t bytes = 0; next_ < count_ && bytes <= kResultBytesMax; ++next_) bytes += ResultBytes(rows_[next_]);
+    return next_ - first;
+  }
+  size_t ResultBytes(const char* group) const {
+    size_t bytes = 0;
+    for (const AccumulatorSlot& slot : groups_.layout().accumulators) {
+      bytes += slot.accumulator->ResultBytes(group + slot.offset);
+    }
+    return bytes;
+  }
+
   AggregationSink& sink_;
   GroupAggregation& groups_;
   std::unique_ptr<GroupAggregation::Reader> reader_;
   std::vector<char*> rows_;
+  uint32_t count_ = 0;
+  uint32_t next_ = 0;
   std::vector<Vector> columns_;
   Arena arena_;
 };
@@ -865,7 +908,7 @@ bool CanSummarize(const AggregationSpec& spec, std::vector<SummaryColumn>* colum
   for (const AggregateSpec& aggregate : spec.aggregates) {
     if (aggregate.filter != nullptr || DistinctMatters(aggregate)) return false;
     const AggregateNeeds needs = InfoOf(aggregate.function).needs;
-    if (needs == AggregateNeeds::kValues || aggregate.arguments.size() > 1) return false;
+    if (needs >= AggregateNeeds::kValues || aggregate.arguments.size() > 1) return false;
     if (aggregate.arguments.empty()) continue;
     const Expr& argument = *aggregate.arguments[0];
     if (argument.kind != Expr::Kind::kColumn) return false;

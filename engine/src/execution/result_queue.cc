@@ -74,7 +74,7 @@ PenumbraResultColumn ResultBatch::MakeColumn(const Vector& vector) {
   PenumbraResultColumn column{};
   column.type = vector.type;
   column.nulls = ExpandNulls(vector, rows_, arena_);
-  bool has_payloads = IsStringType(vector.type) || vector.type == PENUMBRA_NUMERIC;
+  const bool has_payloads = IsStringForm(vector.type, NumericForm::kPayload);
   if (!has_payloads) {
     if (!vector.is_null_constant()) column.values = Flatten(vector, rows_, arena_).data;
     return column;

@@ -197,7 +197,8 @@ EvaluateTruthFunction ChooseComparison(PenumbraType a, PenumbraType b) {
     case PENUMBRA_TEXT: return EvaluateText;
     case PENUMBRA_BPCHAR: return EvaluateOrdered<StringRef, CompareBpchar>;
     case PENUMBRA_UUID: return EvaluateOrdered<Uuid, CompareUuids>;
-    case PENUMBRA_NUMERIC: break;  // BindNumeric's
+    case PENUMBRA_NUMERIC:  // BindNumeric's
+    case PENUMBRA_ARRAY: break;
   }
   return nullptr;
 }

@@ -120,6 +120,7 @@ void AddElements(const Vector& v, uint32_t count, const EvalContext& context, El
     case PENUMBRA_DATE:
     case PENUMBRA_TIMESTAMP:
     case PENUMBRA_TIMESTAMPTZ: return for_each([&](uint32_t i) { keys->integers.push_back(IntegerAt(v, i)); });
+    case PENUMBRA_ARRAY: break;
   }
 }
 
@@ -322,6 +323,7 @@ void FindRows(const ElementSets& sets, const Vector& v, uint32_t rows, EvalConte
       const StringRef* values = v.values<StringRef>();
       return PackTests(rows, bits, [&](uint32_t i) { return sets.string_set.Contains(KeyOf(v.type, values[i])); });
     }
+    case PENUMBRA_ARRAY: break;
   }
 }
 

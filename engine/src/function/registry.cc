@@ -174,6 +174,7 @@ const char* TypeName(PenumbraType type) {
     case PENUMBRA_TEXT: return "text";
     case PENUMBRA_BPCHAR: return "character";
     case PENUMBRA_UUID: return "uuid";
+    case PENUMBRA_ARRAY: return "array";
   }
   return "?";
 }
@@ -243,6 +244,7 @@ std::unique_ptr<Expr> BuildConstant(PenumbraType type, const PenumbraValue& valu
       expr->constant = NumericConstant(bytes, value.bytes_length, arena);
       expr->numeric = TraitsOfConstant(expr->constant);
       break;
+    case PENUMBRA_ARRAY: break;
   }
   expr->storage = std::move(storage);
   return expr;

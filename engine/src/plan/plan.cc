@@ -112,7 +112,11 @@ bool Plan::CheckInput(PenumbraOperator input) {
 }
 
 bool Plan::CheckColumns(PenumbraOperator input, const PenumbraExpr* exprs, int count) {
-  return CheckColumns(operators_[input].output, exprs, count);
+  if (!CheckColumns(operators_[input].output, exprs, count)) return false;
+  if (std::none_of(exprs, exprs + count, [&](PenumbraExpr id) { return exprs_[id]->type == PENUMBRA_ARRAY; }))
+    return true;
+  reason_ = "arrays that are not only shown";
+  return false;
 }
 
 bool Plan::CheckColumns(const std::vector<OutputColumn>& columns, const PenumbraExpr* exprs, int count) {
@@ -230,7 +234,12 @@ PenumbraExpr Plan::CallAs(PenumbraFunction function, PenumbraType result, const 
   if (!CheckExprs(given, count)) return -1;
   std::vector<PenumbraExpr> args(given, given + count);
   std::vector<const Expr*> arg_exprs;
-  for (PenumbraExpr arg : args) arg_exprs.push_back(exprs_[arg].get());
+  for (PenumbraExpr arg : args) {
+    arg_exprs.push_back(exprs_[arg].get());
+    if (arg_exprs.back()->type != PENUMBRA_ARRAY) continue;
+    reason_ = "arrays that are not only shown";
+    return -1;
+  }
   for (int i = 0; i < count; ++i) {
     if (!IsScaleHidden(function, result, arg_exprs, i)) continue;
     args[i] = Relax(args[i]);
@@ -266,7 +275,8 @@ PenumbraOperator Plan::AddFilter(PenumbraOperator input, const PenumbraExpr* con
 }
 
 PenumbraOperator Plan::AddProjection(PenumbraOperator input, const PenumbraExpr* exprs, int count) {
-  if (!CheckInput(input) || !CheckExprs(exprs, count) || !CheckColumns(input, exprs, count)) return -1;
+  if (!CheckInput(input) || !CheckExprs(exprs, count) || !CheckColumns(operators_[input].output, exprs, count))
+    return -1;
   const PenumbraOperator id = Append(Operator::Kind::kProjection, input);
   Operator& projection = operators_[id];
   projection.output.clear();

@@ -77,7 +77,8 @@ class Plan {
   bool CheckExprs(const PenumbraExpr* exprs, int count);
   // What every new operator over `input` needs: the plan is not finished, the input exists and feeds no other.
   bool CheckInput(PenumbraOperator input);
-  // Whether the expressions read only columns that the input has, of their types.
+  // Whether the expressions read only columns that the input has, of their types; of an input, also whether none is an
+  // array, which only projections pass on.
   bool CheckColumns(PenumbraOperator input, const PenumbraExpr* exprs, int count);
   bool CheckColumns(const std::vector<OutputColumn>& columns, const PenumbraExpr* exprs, int count);
   bool CheckJoin(const PenumbraJoin& join);
@@ -85,6 +86,7 @@ class Plan {
   bool CheckSortKeys(PenumbraOperator input, const PenumbraSortKey* keys, int count, std::vector<SortKeySpec>* specs);
   // plan_aggregation.cc
   bool CheckAggregateCall(PenumbraOperator input, const PenumbraAggregateCall& call, AggregateSpec* aggregate);
+  bool CheckCollectingCall(PenumbraOperator input, const PenumbraAggregateCall& call, AggregateSpec* aggregate);
   void UseAggregateCall(const PenumbraAggregateCall& call);
   // plan_window.cc
   bool CheckWindowCall(PenumbraOperator input, const PenumbraWindowCall& call, int order_key_count,

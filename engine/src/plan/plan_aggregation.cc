@@ -6,7 +6,17 @@
 
 namespace penumbra {
 
+namespace {
+
+const char* const kShowsOrder = "an aggregate that shows the order of rows";
+
+}  // namespace
+
 bool Plan::CheckAggregateCall(PenumbraOperator input, const PenumbraAggregateCall& call, AggregateSpec* aggregate) {
+  if (call.function < 0 || call.function >= PENUMBRA_AGG_COUNT_OF) {
+    reason_ = "an unknown aggregate";
+    return false;
+  }
   if (call.argument_count < 0 || call.argument_count > PENUMBRA_AGGREGATE_ARGUMENTS_MAX) {
     reason_ = "an aggregate with another number of arguments";
     return false;
@@ -18,6 +28,8 @@ bool Plan::CheckAggregateCall(PenumbraOperator input, const PenumbraAggregateCal
   aggregate->function = call.function;
   aggregate->result = call.result;
   for (int a = 0; a < call.argument_count; ++a) aggregate->arguments.push_back(exprs_[call.arguments[a]].get());
+  if (InfoOf(call.function).needs == AggregateNeeds::kRows && !CheckCollectingCall(input, call, aggregate))
+    return false;
   aggregate->filter = call.filter >= 0 ? exprs_[call.filter].get() : nullptr;
   aggregate->distinct = call.distinct;
   aggregate->descending = call.descending;
@@ -34,9 +46,47 @@ bool Plan::CheckAggregateCall(PenumbraOperator input, const PenumbraAggregateCal
   return CheckAggregate(*aggregate, &reason_);
 }
 
+// Of string_agg and array_agg, whose function and arguments are there.
+bool Plan::CheckCollectingCall(PenumbraOperator input, const PenumbraAggregateCall& call, AggregateSpec* aggregate) {
+  std::vector<const Expr*>& arguments = aggregate->arguments;
+  const bool joins_text = call.function == PENUMBRA_AGG_STRING_AGG;
+  if (call.argument_count != (joins_text ? 2 : 1) || (joins_text && arguments[1]->type != PENUMBRA_TEXT)) {
+    reason_ = "an aggregate of rows with other arguments";
+    return false;
+  }
+  if (call.order_count == 0) {
+    reason_ = kShowsOrder;
+    return false;
+  }
+  aggregate->element_oid = call.element_oid;
+  if (joins_text && arguments[1]->kind == Expr::Kind::kConstant) {
+    aggregate->delimiter = arguments[1];
+    arguments.pop_back();
+  }
+  std::vector<SortKeySpec> keys;
+  if (!CheckSortKeys(input, call.order, call.order_count, &keys)) return false;
+  const size_t given = arguments.size();
+  for (int k = 0; k < call.order_count; ++k) {
+    const Expr* expr = exprs_[call.order[k].expr].get();
+    if (expr == aggregate->delimiter) continue;
+    const auto place = std::find(arguments.begin(), arguments.end(), expr);
+    const int argument = static_cast<int>(place - arguments.begin());
+    if (place == arguments.end()) arguments.push_back(expr);
+    aggregate->order.push_back({argument, keys[k].descending, keys[k].nulls_first, keys[k].collation});
+  }
+  if (aggregate->order.empty()) {
+    reason_ = kShowsOrder;
+    return false;
+  }
+  if (!call.distinct || arguments.size() == given) return true;
+  reason_ = "DISTINCT in another order than that of its arguments";
+  return false;
+}
+
 void Plan::UseAggregateCall(const PenumbraAggregateCall& call) {
   for (int a = 0; a < call.argument_count; ++a) Use(call.arguments[a]);
   if (call.filter >= 0) Use(call.filter);
+  for (int k = 0; k < call.order_count; ++k) Use(call.order[k].expr);
 }
 
 // Uses of expressions are counted after all checks: a refused aggregation leaves the plan as it was.

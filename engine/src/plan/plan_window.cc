@@ -102,6 +102,10 @@ bool Plan::CheckWindowCall(PenumbraOperator input, const PenumbraWindowCall& cal
     reason_ = call.aggregate.distinct ? "DISTINCT in a window" : "a window's sum of float4";
     return false;
   }
+  if (!function->aggregate.order.empty()) {
+    reason_ = "an order inside a window's aggregate";
+    return false;
+  }
   if (MovingRows(call) >= 0 || IsExactInParts(function->aggregate)) return true;
   reason_ = "an aggregate of floats over a frame that moves, not of at most 1024 rows";
   return false;

@@ -31,7 +31,8 @@ uint32_t ExtraWidth(PenumbraType type) {
     case PENUMBRA_TIMESTAMP:
     case PENUMBRA_TIMESTAMPTZ:
     case PENUMBRA_TEXT:
-    case PENUMBRA_UUID: break;
+    case PENUMBRA_UUID:
+    case PENUMBRA_ARRAY: break;
   }
   return 0;
 }
@@ -284,7 +285,8 @@ void KeyLayout::WriteKey(int key, const Vector& v, RowSelection selection, Arena
     case PENUMBRA_TIMESTAMP:
     case PENUMBRA_TIMESTAMPTZ:
     case PENUMBRA_TEXT:
-    case PENUMBRA_UUID: break;
+    case PENUMBRA_UUID:
+    case PENUMBRA_ARRAY: break;
   }
   switch (slot.width) {
     case 1: return WriteFixedColumn<1>(v, selection, column, arena);

@@ -14,7 +14,7 @@ RowLayout::RowLayout(const std::vector<PenumbraType>& types) {
     columns_[i].type = types[i];
     columns_[i].offset = at;
     columns_[i].width = FlatWidth(types[i], NumericForm::kInt64);
-    if (types[i] == PENUMBRA_NUMERIC || IsStringType(types[i])) pointer_columns_.push_back(static_cast<int>(i));
+    if (IsStringForm(types[i], NumericForm::kPayload)) pointer_columns_.push_back(static_cast<int>(i));
     at += columns_[i].width;
   }
   row_bytes_ = (at + 7) / 8 * 8;

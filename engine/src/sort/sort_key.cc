@@ -278,7 +278,8 @@ void SortKeys::EncodeKey(const Key& key, const Vector& v, RowSelection selection
         bytes[copied] = 0;
         return std::min(copied + 1, kPrefixBytes);
       });
-    case PENUMBRA_NUMERIC: break;
+    case PENUMBRA_NUMERIC:
+    case PENUMBRA_ARRAY: break;
   }
   for (uint32_t i = 0; i < selection.count; ++i) {
     const uint32_t row = selection.rows == nullptr ? i : selection.rows[i];
@@ -503,7 +504,8 @@ int SortKeys::CompareValues(const Key& key, const char* a, const char* b, int co
       const Bytes16 x = layout_.Get<Bytes16>(a, own), y = layout_.Get<Bytes16>(b, column);
       return std::memcmp(&x, &y, 16);
     }
-    case PENUMBRA_NUMERIC: break;
+    case PENUMBRA_NUMERIC:
+    case PENUMBRA_ARRAY: break;
   }
   const RowNumeric x = layout_.GetNumeric(a, own), y = layout_.GetNumeric(b, column);
   int128 x_integer, y_integer;

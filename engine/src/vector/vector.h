@@ -96,7 +96,7 @@ struct Vector {
   int16_t scale = 0;
   uint32_t dictionary_size = 0;
   // Flat layouts: BOOL uint8 0/1; INT2 int16; INT4, DATE int32; INT8, TIMESTAMP(TZ) int64; FLOAT4, FLOAT8;
-  // NUMERIC int64, int128 or StringRef; INTERVAL PenumbraInterval; TEXT, BPCHAR StringRef; UUID 16 bytes.
+  // NUMERIC int64, int128 or StringRef; INTERVAL PenumbraInterval; TEXT, BPCHAR, ARRAY StringRef; UUID 16 bytes.
   const void* data = nullptr;
   // Bit i of word i / 64 is set when row i is not null; nullptr when no row is null. The value of a
   // null row is unspecified but safe to read (StringRef: a readable string). Constants: nullptr.
@@ -149,7 +149,8 @@ inline uint32_t FlatWidth(PenumbraType type, NumericForm numeric_form) {
     case PENUMBRA_INTERVAL:
     case PENUMBRA_TEXT:
     case PENUMBRA_BPCHAR:
-    case PENUMBRA_UUID: break;
+    case PENUMBRA_UUID:
+    case PENUMBRA_ARRAY: break;
   }
   return 16;
 }
@@ -170,7 +171,8 @@ inline bool IsIntegerType(PenumbraType type, NumericForm numeric_form) {
     case PENUMBRA_INTERVAL:
     case PENUMBRA_TEXT:
     case PENUMBRA_BPCHAR:
-    case PENUMBRA_UUID: break;
+    case PENUMBRA_UUID:
+    case PENUMBRA_ARRAY: break;
   }
   return false;
 }
@@ -184,9 +186,10 @@ inline int64_t IntegerAt(const Vector& v, uint32_t row) {
   }
 }
 inline bool IsStringType(PenumbraType type) { return type == PENUMBRA_TEXT || type == PENUMBRA_BPCHAR; }
-// Held as strings: texts and numerics in PostgreSQL's format.
+// Held as strings: texts, arrays, and numerics in PostgreSQL's format.
 inline bool IsStringForm(PenumbraType type, NumericForm numeric_form) {
-  return IsStringType(type) || (type == PENUMBRA_NUMERIC && numeric_form == NumericForm::kPayload);
+  return IsStringType(type) || type == PENUMBRA_ARRAY ||
+         (type == PENUMBRA_NUMERIC && numeric_form == NumericForm::kPayload);
 }
 inline bool IsStringForm(const Vector& v) { return IsStringForm(v.type, v.numeric_form); }
 

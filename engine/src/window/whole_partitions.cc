@@ -34,8 +34,7 @@ class WholePartitions : public Sink {
         sorted_(std::move(sorted)) {
     for (const WindowFunctionSpec& function : input_.spec().functions) {
       const AggregateSpec& aggregate = function.aggregate;
-      const PenumbraType type = aggregate.arguments.empty() ? PENUMBRA_INT8 : aggregate.arguments[0]->type;
-      groups_.layout().AddAccumulator(ChooseAccumulator(aggregate.function, type)(type, aggregate.collation));
+      groups_.layout().AddAccumulator(ChooseAccumulator(aggregate)(aggregate));
     }
   }
 

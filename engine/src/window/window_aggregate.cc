@@ -275,9 +275,8 @@ class WindowAggregate : public WindowFunction {
         frames_(spec, input, layout, environment),
         store_(std::make_unique<StateStore>(&environment.budget)) {
     const AggregateSpec& aggregate = spec.aggregate;
-    const PenumbraType type = aggregate.arguments.empty() ? PENUMBRA_INT8 : aggregate.arguments[0]->type;
-    accumulator_ = ChooseAccumulator(aggregate.function, type)(type, aggregate.collation);
-    adds_in_order_ = IsFloat(type);
+    accumulator_ = ChooseAccumulator(aggregate)(aggregate);
+    adds_in_order_ = IsFloat(ArgumentType(aggregate));
     if (frames_.has_holes() && IsExactInParts(aggregate)) {
       holed_ = std::make_unique<HoledState>(*accumulator_, spec, input, layout, environment);
     }

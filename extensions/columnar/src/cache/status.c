@@ -40,6 +40,7 @@ static const StatusError status_errors[] = {
 	{PENUMBRA_STRING_TOO_LONG, ERRCODE_STRING_DATA_RIGHT_TRUNCATION, "value too long for type"},
 	{PENUMBRA_CARDINALITY_VIOLATION, ERRCODE_CARDINALITY_VIOLATION,
 	"more than one row returned by a subquery used as an expression"},
+	{PENUMBRA_VALUE_TOO_LARGE, ERRCODE_PROGRAM_LIMIT_EXCEEDED, "out of memory"},
 	{PENUMBRA_OUT_OF_MEMORY, ERRCODE_OUT_OF_MEMORY, "out of memory"},
 	{PENUMBRA_DISK_FULL, ERRCODE_DISK_FULL, "could not write to temporary file: no space left on device"},
 	{PENUMBRA_IO_ERROR, ERRCODE_IO_ERROR, "could not use a temporary file"},

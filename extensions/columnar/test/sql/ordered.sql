@@ -45,13 +45,34 @@ SELECT * FROM ordered('SELECT g, count(v ORDER BY id), sum(v ORDER BY f DESC), m
 SELECT * FROM ordered('SELECT sum(f ORDER BY f) FROM o');
 SELECT * FROM ordered('SELECT max(n ORDER BY id) FROM o');
 SELECT * FROM ordered('SELECT count(v ORDER BY 1 / id) FROM o');
+-- what is collected in an order
+EXPLAIN (COSTS OFF) SELECT g, string_agg(t, ',' ORDER BY v DESC NULLS LAST, id), array_agg(DISTINCT v) FROM o GROUP BY g;
+SELECT * FROM ordered('SELECT g, string_agg(t, '', '' ORDER BY v DESC NULLS LAST, id), string_agg(t, c ORDER BY t, id)
+  FILTER (WHERE v > 5), string_agg(t, NULL ORDER BY id), string_agg(DISTINCT t, '';'') FROM o GROUP BY g');
+SELECT * FROM ordered('SELECT string_agg(NULLIF(t, t), '','' ORDER BY id), string_agg(DISTINCT t, c ORDER BY t DESC), string_agg(c, '''' ORDER BY n, id)
+  FROM o WHERE id < 50');
+-- arrays are PostgreSQL's byte for byte
+SELECT * FROM ordered('SELECT g, array_send(a), array_dims(b), array_send(b) FROM (SELECT g, array_agg(v ORDER BY id) AS a, array_agg(t ORDER BY id) AS b
+  FROM o GROUP BY g OFFSET 0) q');
+SELECT * FROM ordered('SELECT g, array_agg(id ORDER BY f DESC), array_agg(f ORDER BY id), array_agg(n ORDER BY id), array_agg(m ORDER BY id),
+  array_agg(t ORDER BY v NULLS FIRST, id), array_agg(c ORDER BY id), array_agg(i ORDER BY id), array_agg(v = 5 ORDER BY id),
+  array_agg(v::int2 ORDER BY id), array_agg(id::int8 ORDER BY id), array_agg(f::real ORDER BY id) FROM o WHERE id < 300 GROUP BY g');
+SELECT * FROM ordered('SELECT array_agg(DISTINCT v), array_agg(DISTINCT v ORDER BY v DESC), count(DISTINCT v), array_agg(v ORDER BY id) FILTER (WHERE id < 0) FROM o');
+SELECT * FROM ordered('SELECT g, v, array_agg(id ORDER BY id), string_agg(t, '','' ORDER BY id) FROM o WHERE id < 500 GROUP BY CUBE (g, v)');
+SELECT * FROM ordered('SELECT a.id, (SELECT string_agg(b.t, '','' ORDER BY b.id) FROM o b WHERE b.v = a.v) FROM o a WHERE a.id < 100');
+SELECT * FROM ordered('SELECT g, cardinality(array_agg(t ORDER BY id)) FROM o GROUP BY g HAVING length(string_agg(t, '','' ORDER BY id)) > 10');
 -- what is PostgreSQL's
 SELECT * FROM ordered('SELECT percentile_cont(ARRAY[0.5, 0.9]) WITHIN GROUP (ORDER BY f) FROM o');
 SELECT * FROM ordered('SELECT g, percentile_cont(g / 10.0) WITHIN GROUP (ORDER BY f) FROM o GROUP BY g');
 SELECT * FROM ordered('SELECT rank(5) WITHIN GROUP (ORDER BY v) FROM o');
 SELECT * FROM ordered('SELECT mode() WITHIN GROUP (ORDER BY t USING ~<~) FROM o');
 SELECT * FROM ordered('SELECT mode() WITHIN GROUP (ORDER BY c::bpchar) FROM o');
-SELECT * FROM ordered('SELECT string_agg(t, '','' ORDER BY t) FROM o');
+SELECT * FROM ordered('SELECT string_agg(t, '','') FROM o');
+SELECT * FROM ordered('SELECT array_agg(v) FROM o');
+SELECT * FROM ordered('SELECT string_agg(t::bytea, '','' ORDER BY id) FROM o');
+SELECT * FROM ordered('SELECT array_agg(ARRAY[v, g] ORDER BY id) FROM o WHERE id < 9');
+SELECT * FROM ordered('SELECT a, count(*) FROM (SELECT g, array_agg(v ORDER BY id) AS a FROM o GROUP BY g) q GROUP BY a');
+SELECT * FROM ordered('SELECT string_agg(t, '','' ORDER BY t USING ~<~) FROM o');
 -- equal values that are written differently are found while the query runs
 SELECT * FROM ordered('SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY z) FROM o WHERE g = 1');
 SELECT * FROM ordered('SELECT mode() WITHIN GROUP (ORDER BY CASE WHEN v > 5 THEN n ELSE n + 0.00000000000000000000 END) FROM o');
@@ -70,6 +91,7 @@ EXPLAIN (COSTS OFF) EXECUTE p(0.25);
 -- groups that do not fit into memory
 SET work_mem = '64kB';
 SELECT * FROM ordered('SELECT id % 1000 AS k, percentile_cont(0.5) WITHIN GROUP (ORDER BY f), mode() WITHIN GROUP (ORDER BY t) FROM o GROUP BY 1');
+SELECT * FROM ordered('SELECT id % 1000 AS k, string_agg(t, '','' ORDER BY f), array_agg(t ORDER BY f DESC) FROM o GROUP BY 1');
 RESET work_mem;
 DROP FUNCTION ordered;
 DROP TABLE o;

@@ -77,12 +77,13 @@ convert_payloads(ResultWindow *window, const PenumbraResultColumn *column, uint3
 				 uint32 rows, Datum *values, const bool *nulls)
 {
 	const uint32 *lengths = column->payload_lengths + begin;
+	const Size	alignment = column->type == PENUMBRA_ARRAY ? MAXIMUM_ALIGNOF : ALIGNOF_INT;
 	int			stride = window->column_count;
 	Size		bytes = 0;
 	char	   *next;
 
 	for (uint32 i = 0; i < rows; i++)
-		bytes += nulls[(Size) i * stride] ? 0 : INTALIGN(VARHDRSZ + (Size) lengths[i]);
+		bytes += nulls[(Size) i * stride] ? 0 : TYPEALIGN(alignment, VARHDRSZ + (Size) lengths[i]);
 	if (bytes == 0)
 		return;
 	next = MemoryContextAllocHuge(window->strings, bytes);
@@ -93,7 +94,7 @@ convert_payloads(ResultWindow *window, const PenumbraResultColumn *column, uint3
 		SET_VARSIZE(next, VARHDRSZ + lengths[i]);
 		memcpy(VARDATA(next), column->payloads[begin + i], lengths[i]);
 		values[(Size) i * stride] = PointerGetDatum(next);
-		next += INTALIGN(VARHDRSZ + (Size) lengths[i]);
+		next += TYPEALIGN(alignment, VARHDRSZ + (Size) lengths[i]);
 	}
 }
 
@@ -163,6 +164,7 @@ convert_column(ResultWindow *window, const PenumbraResultColumn *column, uint32 
 		case PENUMBRA_NUMERIC:
 		case PENUMBRA_TEXT:
 		case PENUMBRA_BPCHAR:
+		case PENUMBRA_ARRAY:
 			convert_payloads(window, column, begin, rows, values, nulls);
 			break;
 	}

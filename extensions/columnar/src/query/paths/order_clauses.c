@@ -14,6 +14,7 @@
 #include "utils/typcache.h"
 
 #include "query/paths/order_clauses.h"
+#include "query/pipeline/stage_sort.h"
 #include "query/planning/planning.h"
 
 static bool
@@ -61,16 +62,6 @@ order_clauses_drop_constants(List *keys)
 	return keys;
 }
 
-/* The direction of a default btree ordering; false for any other. */
-static bool
-sort_direction(SortGroupClause *clause, Node *expr, bool *is_descending)
-{
-	TypeCacheEntry *type = lookup_type_cache(exprType(expr), TYPECACHE_LT_OPR | TYPECACHE_GT_OPR);
-
-	*is_descending = clause->sortop == type->gt_opr;
-	return clause->sortop == type->lt_opr || clause->sortop == type->gt_opr;
-}
-
 bool
 order_clauses_add(PlannerInfo *root, const RelPipeline *planned, List *clauses, PipelineStage *stage)
 {
@@ -84,15 +75,13 @@ order_clauses_add(PlannerInfo *root, const RelPipeline *planned, List *clauses, 
 
 		if (is_constant(expr))
 			continue;
-		if (!sort_direction(clause, expr, &is_descending))
+		if (!stage_sort_direction(clause, expr, &is_descending))
 		{
 			planning_refuse("ordering by an operator class of its own", NULL);
 			return false;
 		}
 		stage->exprs = lappend(stage->exprs, rel_pipeline_normalize(root, planned, expr));
-		stage->sort_flags = lappend_int(stage->sort_flags,
-										(is_descending ? PIPELINE_SORT_DESCENDING : 0) |
-										(clause->nulls_first ? PIPELINE_SORT_NULLS_FIRST : 0));
+		stage->sort_flags = lappend_int(stage->sort_flags, stage_sort_flags(clause, is_descending));
 	}
 	return true;
 }

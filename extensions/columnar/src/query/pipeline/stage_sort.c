@@ -8,6 +8,7 @@
 #include "postgres.h"
 
 #include "nodes/nodeFuncs.h"
+#include "utils/typcache.h"
 
 #include "query/pipeline/deparser.h"
 #include "query/pipeline/pipeline.h"
@@ -61,6 +62,21 @@ row_count_of(Translation *translation, Node *node, int64 null_value, int64 *coun
 		return true;
 	translation->reason = "negative LIMIT or OFFSET";
 	return false;
+}
+
+bool
+stage_sort_direction(const SortGroupClause *clause, Node *expr, bool *is_descending)
+{
+	TypeCacheEntry *type = lookup_type_cache(exprType(expr), TYPECACHE_LT_OPR | TYPECACHE_GT_OPR);
+
+	*is_descending = clause->sortop == type->gt_opr;
+	return clause->sortop == type->lt_opr || clause->sortop == type->gt_opr;
+}
+
+int
+stage_sort_flags(const SortGroupClause *clause, bool is_descending)
+{
+	return (is_descending ? PIPELINE_SORT_DESCENDING : 0) | (clause->nulls_first ? PIPELINE_SORT_NULLS_FIRST : 0);
 }
 
 PenumbraSortKey *

@@ -13,6 +13,10 @@
 #include "query/pipeline/deparser.h"
 #include "query/pipeline/translation.h"
 
+/* The direction of a default btree ordering; false for any other. */
+extern bool stage_sort_direction(const SortGroupClause *clause, Node *expr, bool *is_descending);
+/* PIPELINE_SORT_... of a clause. */
+extern int	stage_sort_flags(const SortGroupClause *clause, bool is_descending);
 /* NULL: one is refused. */
 extern PenumbraSortKey *stage_sort_keys(Translation *translation, List *exprs, List *sort_flags);
 extern void stage_sort_explain_keys(const char *label, List *exprs, List *sort_flags, const Deparser *deparser,

@@ -15,11 +15,12 @@
 #include "optimizer/optimizer.h"
 #include "optimizer/tlist.h"
 #include "utils/regproc.h"
-#include "utils/typcache.h"
+#include "utils/lsyscache.h"
 
 #include "query/pipeline/can_fail.h"
 #include "query/pipeline/function_map.h"
 #include "query/pipeline/init_plans.h"
+#include "query/pipeline/stage_sort.h"
 #include "query/pipeline/translate_aggregate.h"
 #include "query/pipeline/translate_collation.h"
 #include "query/pipeline/translate_expr.h"
@@ -32,10 +33,8 @@ translate_order(Translation *translation, Aggref *aggref, PenumbraAggregateCall 
 {
 	SortGroupClause *clause = linitial_node(SortGroupClause, aggref->aggorder);
 	Node	   *expr = get_sortgroupclause_expr(clause, aggref->args);
-	TypeCacheEntry *type = lookup_type_cache(exprType(expr), TYPECACHE_LT_OPR | TYPECACHE_GT_OPR);
 
-	call->descending = clause->sortop == type->gt_opr;
-	if (!call->descending && clause->sortop != type->lt_opr)
+	if (!stage_sort_direction(clause, expr, &call->descending))
 		return translation_refuse(translation, "ordering by an operator of its own") >= 0;
 	/* Of values that are equal and written differently PostgreSQL may take any; the engine looks for others itself. */
 	if (exprType(expr) == BPCHAROID && exprTypmod(expr) < 0)
@@ -77,6 +76,57 @@ translate_fraction(Translation *translation, Node *node, PenumbraAggregateCall *
 	return true;
 }
 
+/* Whether the result is made of all rows, one after the other. */
+static bool
+is_collecting(PenumbraAggregate function)
+{
+	return function == PENUMBRA_AGG_STRING_AGG || function == PENUMBRA_AGG_ARRAY_AGG;
+}
+
+/*
+ * The order of rows: with DISTINCT that of all arguments, which begins with
+ * ORDER BY's.  Without either the result shows the order in which rows are
+ * read, which is another one here.
+ */
+static bool
+translate_rows_order(Translation *translation, const Aggref *aggref, PenumbraAggregateCall *call)
+{
+	List	   *clauses = aggref->aggdistinct != NIL ? aggref->aggdistinct : aggref->aggorder;
+	List	   *exprs = NIL;
+	List	   *flags = NIL;
+	ListCell   *lc;
+
+	if (clauses == NIL)
+	{
+		translation->reason = psprintf("aggregate %s in the order of rows", format_procedure(aggref->aggfnoid));
+		return false;
+	}
+	foreach(lc, clauses)
+	{
+		SortGroupClause *clause = lfirst_node(SortGroupClause, lc);
+		Node	   *expr = get_sortgroupclause_expr(clause, aggref->args);
+		bool		is_descending;
+
+		if (!stage_sort_direction(clause, expr, &is_descending))
+			return translation_refuse(translation, "ordering by an operator of its own") >= 0;
+		exprs = lappend(exprs, expr);
+		flags = lappend_int(flags, stage_sort_flags(clause, is_descending));
+	}
+	call->order = stage_sort_keys(translation, exprs, flags);
+	call->order_count = list_length(exprs);
+	return call->order != NULL;
+}
+
+static bool
+translate_result(Translation *translation, Aggref *aggref, PenumbraAggregateCall *call)
+{
+	if (call->function != PENUMBRA_AGG_ARRAY_AGG)
+		return translate_type_of(translation, (Node *) aggref, &call->result);
+	call->result = PENUMBRA_ARRAY;
+	call->element_oid = get_element_type(aggref->aggtype);
+	return true;
+}
+
 static bool
 translate_kind(Translation *translation, Aggref *aggref, PenumbraAggregateCall *call)
 {
@@ -107,12 +157,14 @@ can_drop_order(const Aggref *aggref)
 static bool
 is_known(const Aggref *aggref, PenumbraAggregate *function)
 {
-	if (aggref->aggkind == AGGKIND_NORMAL ? aggref->aggorder != NIL && !can_drop_order(aggref)
-		: aggref->aggkind != AGGKIND_ORDERED_SET)
+	if (aggref->aggkind != AGGKIND_NORMAL && aggref->aggkind != AGGKIND_ORDERED_SET)
 		return false;
-	return aggref->aggsplit == AGGSPLIT_SIMPLE && !aggref->aggvariadic &&
-		list_length(aggref->aggargtypes) <= PENUMBRA_AGGREGATE_ARGUMENTS_MAX &&
-		function_map_aggregate(aggref, function);
+	if (aggref->aggsplit != AGGSPLIT_SIMPLE || aggref->aggvariadic ||
+		list_length(aggref->aggargtypes) > PENUMBRA_AGGREGATE_ARGUMENTS_MAX ||
+		!function_map_aggregate(aggref, function))
+		return false;
+	return aggref->aggkind == AGGKIND_ORDERED_SET || aggref->aggorder == NIL || is_collecting(*function) ||
+		can_drop_order(aggref);
 }
 
 static bool
@@ -135,7 +187,7 @@ translate_aggregate(Translation *translation, Aggref *aggref, PenumbraAggregateC
 		translation->reason = psprintf("aggregate %s", format_procedure(aggref->aggfnoid));
 		return false;
 	}
-	if (!translate_kind(translation, aggref, call) || !translate_type_of(translation, (Node *) aggref, &call->result))
+	if (!translate_kind(translation, aggref, call) || !translate_result(translation, aggref, call))
 		return false;
 	if (is_ordering(call->function) &&
 		!translate_collation(translation, PENUMBRA_FN_LT, aggref->inputcollid, &collation))
@@ -159,6 +211,8 @@ translate_aggregate(Translation *translation, Aggref *aggref, PenumbraAggregateC
 			return false;
 		call->arguments[call->argument_count++] = argument;
 	}
+	if (is_collecting(call->function) && !translate_rows_order(translation, aggref, call))
+		return false;
 	translation->branch_depth -= aggref->aggfilter != NULL;
 	if (aggref->aggfilter != NULL)
 	{
