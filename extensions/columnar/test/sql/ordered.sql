@@ -69,6 +69,7 @@ SELECT * FROM ordered('SELECT mode() WITHIN GROUP (ORDER BY t USING ~<~) FROM o'
 SELECT * FROM ordered('SELECT mode() WITHIN GROUP (ORDER BY c::bpchar) FROM o');
 SELECT * FROM ordered('SELECT string_agg(t, '','') FROM o');
 SELECT * FROM ordered('SELECT array_agg(v) FROM o');
+SELECT * FROM ordered('SELECT g, array_agg(DISTINCT n), array_agg(DISTINCT f) FROM o GROUP BY g');
 SELECT * FROM ordered('SELECT string_agg(t::bytea, '','' ORDER BY id) FROM o');
 SELECT * FROM ordered('SELECT array_agg(ARRAY[v, g] ORDER BY id) FROM o WHERE id < 9');
 SELECT * FROM ordered('SELECT a, count(*) FROM (SELECT g, array_agg(v ORDER BY id) AS a FROM o GROUP BY g) q GROUP BY a');

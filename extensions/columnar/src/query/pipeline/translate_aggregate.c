@@ -109,6 +109,8 @@ translate_rows_order(Translation *translation, const Aggref *aggref, PenumbraAgg
 
 		if (!stage_sort_direction(clause, expr, &is_descending))
 			return translation_refuse(translation, "ordering by an operator of its own") >= 0;
+		if (aggref->aggdistinct != NIL && !repeats_has_one_form(expr))
+			return translation_refuse(translation, "DISTINCT of values that are equal and written differently") >= 0;
 		exprs = lappend(exprs, expr);
 		flags = lappend_int(flags, stage_sort_flags(clause, is_descending));
 	}

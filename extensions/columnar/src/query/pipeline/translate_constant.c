@@ -62,6 +62,8 @@ translate_constant(Translation *translation, PenumbraType type, Datum datum, boo
 				value.bytes = VARDATA_ANY(payload);
 				value.bytes_length = VARSIZE_ANY_EXHDR(payload);
 				break;
+			case PENUMBRA_ARRAY:	/* no constant is one */
+				break;
 		}
 	return translation_take_expr(translation, penumbra_plan_constant(translation->plan, type, &value));
 }

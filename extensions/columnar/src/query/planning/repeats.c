@@ -57,8 +57,8 @@ has_one_form(Oid type, int32 typmod, Oid collation)
 	}
 }
 
-static bool
-expr_has_one_form(Node *expr)
+bool
+repeats_has_one_form(Node *expr)
 {
 	return has_one_form(exprType(expr), exprTypmod(expr), exprCollation(expr));
 }
@@ -80,7 +80,7 @@ aggregate_repeats(const Aggref *aggref)
 		case F_MAX_TEXT:
 		case F_MIN_BPCHAR:
 		case F_MAX_BPCHAR:
-			return expr_has_one_form((Node *) linitial_node(TargetEntry, aggref->args)->expr);
+			return repeats_has_one_form((Node *) linitial_node(TargetEntry, aggref->args)->expr);
 		default:
 			break;
 	}
@@ -108,7 +108,7 @@ keys_have_one_form(const Query *query, List *clauses)
 
 	foreach(lc, clauses)
 	{
-		if (!expr_has_one_form(get_sortgroupclause_expr(lfirst_node(SortGroupClause, lc), query->targetList)))
+		if (!repeats_has_one_form(get_sortgroupclause_expr(lfirst_node(SortGroupClause, lc), query->targetList)))
 			return false;
 	}
 	return true;

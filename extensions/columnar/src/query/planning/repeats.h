@@ -26,4 +26,7 @@ extern bool contains_volatile(Node *node, PlannerGlobal *glob);
 /* Whether the aggregate of the same rows in another order is the same bytes. */
 extern bool aggregate_repeats(const Aggref *aggref);
 
+/* Whether equal values of the expression are written the same way. */
+extern bool repeats_has_one_form(Node *expr);
+
 #endif							/* PENUMBRA_REPEATS_H */
