@@ -137,6 +137,8 @@ rows_of_unique(PlannerInfo *root, RelOptInfo *probe_rel, const RelPipeline *prob
 	List	   *keys = NIL;
 	List	   *others;
 
+	if (list_length(extra->restrictlist) < 2)
+		return 0;
 	find_unique(root, probe_rel, extra->restrictlist, &values, &keys);
 	find_unique(root, build_rel, extra->restrictlist, &values, &keys);
 	if (values < 1)
@@ -227,13 +229,9 @@ static double
 rows_of_inner(PlannerInfo *root, RelOptInfo *probe_rel, const RelPipeline *probe,
 			  RelOptInfo *build_rel, const RelPipeline *build, JoinPathExtraData *extra, double row_factor)
 {
-	double		rows = probe->rows * build->rows * row_factor;
+	double		rows = probe->rows * build->rows * row_factor * selectivity_of_keys(root, extra);
 
-	if (list_length(extra->restrictlist) < 2)
-		rows *= clauselist_selectivity(root, extra->restrictlist, 0, JOIN_INNER, extra->sjinfo);
-	else
-		rows = Max(rows * selectivity_of_keys(root, extra),
-				   rows_of_unique(root, probe_rel, probe, build_rel, build, extra));
+	rows = Max(rows, rows_of_unique(root, probe_rel, probe, build_rel, build, extra));
 	return clamp_row_est(Min(rows, rows_at_most(probe_rel, probe, build_rel, build, extra->restrictlist)));
 }
 
