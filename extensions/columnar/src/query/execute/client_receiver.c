@@ -25,6 +25,7 @@
 #include "utils/memutils.h"
 
 #include "query/execute/client_receiver.h"
+#include "query/execute/forwarding_receiver.h"
 
 #define INTEGER_TEXT_BYTES 21	/* of the longest, with its NUL */
 
@@ -41,8 +42,7 @@ struct OutputColumn
 
 typedef struct ClientReceiver
 {
-	DestReceiver pub;
-	DestReceiver *original;
+	ForwardingReceiver base;
 	const int16 *formats;
 	int			column_count;
 	OutputColumn *columns;
@@ -235,7 +235,7 @@ startup(DestReceiver *self, int operation, TupleDesc desc)
 {
 	ClientReceiver *receiver = (ClientReceiver *) self;
 
-	receiver->original->rStartup(receiver->original, operation, desc);
+	receiver->base.original->rStartup(receiver->base.original, operation, desc);
 	initStringInfo(&receiver->message);
 	receiver->context = AllocSetContextCreate(CurrentMemoryContext, "Penumbra output", ALLOCSET_DEFAULT_SIZES);
 }
@@ -277,28 +277,15 @@ shut_down(DestReceiver *self)
 	pfree(receiver->message.data);
 	if (receiver->columns != NULL)
 		pfree(receiver->columns);
-	receiver->original->rShutdown(receiver->original);
-}
-
-static void
-destroy(DestReceiver *self)
-{
-	pfree(self);
+	receiver->base.original->rShutdown(receiver->base.original);
 }
 
 DestReceiver *
 client_receiver_create(DestReceiver *original, const int16 *formats)
 {
-	ClientReceiver *receiver = palloc0(sizeof(ClientReceiver));
+	ClientReceiver *receiver = (ClientReceiver *)
+		forwarding_receiver_create(sizeof(ClientReceiver), original, receive, startup, shut_down);
 
-	receiver->pub = (DestReceiver) {
-		.receiveSlot = receive,
-		.rStartup = startup,
-		.rShutdown = shut_down,
-		.rDestroy = destroy,
-		.mydest = original->mydest,
-	};
-	receiver->original = original;
 	receiver->formats = formats;
-	return &receiver->pub;
+	return &receiver->base.pub;
 }

@@ -29,6 +29,7 @@
 #include "utils/memutils.h"
 #include "utils/rel.h"
 
+#include "query/execute/forwarding_receiver.h"
 #include "query/execute/table_receiver.h"
 
 /* COPY FROM's: a batch fills some pages, and what it takes stays in the processor's cache. */
@@ -37,8 +38,7 @@
 
 typedef struct TableReceiver
 {
-	DestReceiver pub;
-	DestReceiver *original;
+	ForwardingReceiver base;
 	Relation	rel;			/* NULL: rows go to the original receiver */
 	CommandId	command;
 	BulkInsertState bulk_insert;
@@ -69,7 +69,7 @@ start_original(TableReceiver *receiver, int operation, TupleDesc desc)
 	object_access_hook = note_created;
 	PG_TRY();
 	{
-		receiver->original->rStartup(receiver->original, operation, desc);
+		receiver->base.original->rStartup(receiver->base.original, operation, desc);
 	}
 	PG_FINALLY();
 	{
@@ -137,7 +137,7 @@ receive(TupleTableSlot *row, DestReceiver *self)
 	TupleTableSlot *slot;
 
 	if (receiver->rel == NULL)
-		return receiver->original->receiveSlot(row, receiver->original);
+		return receiver->base.original->receiveSlot(row, receiver->base.original);
 	slot = ExecCopySlot(next_slot(receiver), row);
 	receiver->batch_bytes += ExecFetchSlotHeapTuple(slot, false, NULL)->t_len;
 	if (receiver->row_count == BATCH_ROWS_MAX || receiver->batch_bytes > BATCH_BYTES_MAX)
@@ -161,27 +161,11 @@ shut_down(DestReceiver *self)
 		table_close(receiver->rel, NoLock);
 		MemoryContextDelete(receiver->context);
 	}
-	receiver->original->rShutdown(receiver->original);
-}
-
-static void
-destroy(DestReceiver *self)
-{
-	pfree(self);
+	receiver->base.original->rShutdown(receiver->base.original);
 }
 
 DestReceiver *
 table_receiver_create(DestReceiver *original)
 {
-	TableReceiver *receiver = palloc0(sizeof(TableReceiver));
-
-	receiver->pub = (DestReceiver) {
-		.receiveSlot = receive,
-		.rStartup = startup,
-		.rShutdown = shut_down,
-		.rDestroy = destroy,
-		.mydest = original->mydest,
-	};
-	receiver->original = original;
-	return &receiver->pub;
+	return &forwarding_receiver_create(sizeof(TableReceiver), original, receive, startup, shut_down)->pub;
 }
