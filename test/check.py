@@ -117,7 +117,9 @@ def extension_suite(name: str) -> Suite:
 SLOW_ENGINE = ":".join([
     "Aggregation.IntegerKeysInARange", "Aggregation.ManyGroupsOverflowTheDirectory", "Aggregation.SpillsPastTheBudget",
     "Aggregation/GroupingSets.*", "Join.BelowATopN", "Join.GroupsByRowsOfBuildSides", "OrderedAggregate.GivesWhatSortingGives",
-    "ScanPredicateTest.AgreesWithEvaluation", "Sort.ManyBuckets", "SpilledSort.ManyRuns", "Window.AsTheStandardSays",
+    "OrderedAggregate.JoinsTextsInTheirOrder", "ScanPredicateTest.AgreesWithEvaluation",
+    "SegmentTest.CheckProtectsReadersFromCorruptBytes", "Sort.ManyBuckets", "SpilledSort.KeepsToItsBudget",
+    "SpilledSort.ManyRuns", "Window.AsTheStandardSays",
 ])  # fmt: skip
 # Those that are about threads.
 THREADS = "LastMorsel.*:ThreadTickets.*:MadeOnceTest.*:Join.ThreadsAgree:SharedMemory*"
@@ -148,8 +150,8 @@ def suites() -> list[Suite]:
               lane="beside"),
         Suite("fuzzing compress", count_lines, [PYTHON, "extensions/compress/test/fuzz/run.py"], full=[]),
         Suite("differential", count_pytest, [*PYTEST, "test/differential"],
-              quick=[*NOT_SLOW, "--queries=320", "--histories=500", "--seconds=100"],
-              full=["-m", "slow or sized", "--seed=321", "--queries=2500"],
+              quick=[*NOT_SLOW, "--queries=240", "--histories=500", "--seconds=100"],
+              full=["-m", "slow or sized", "--seed=241", "--queries=2500"],
               long=["-k", "test_histories", "--histories=200000"]),
         Suite("crash", count_pytest, [*PYTEST, "test/crash"], quick=NOT_SLOW, full=SLOW,
               long=["-k", "test_kills or test_power_loss", "--kills=300", "--power-losses=200"]),

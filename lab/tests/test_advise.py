@@ -397,6 +397,7 @@ def test_pages_are_written_and_escaped(dsn, queries, tmp_path):
         advise("--dsn", dsn, "--queries", queries, "-o", str(tmp_path / "advice.pdf"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("viewport", "scheme"), [(PHONE, "light"), (PHONE, "dark"), (DESK, "light"), (DESK, "dark")]
 )

@@ -89,6 +89,7 @@ def test_private_servers_take_turns_in_blocks(tmp_path):
     _assert_nothing_left()
 
 
+@pytest.mark.slow
 def test_levels_stand_side_by_side_and_own_scripts_run(pgbench_server, tmp_path):
     script = tmp_path / "sum_some.sql"
     script.write_text("\\set n random(1, :scale)\nSELECT sum(n) FROM generate_series(1, :n) n;\n")

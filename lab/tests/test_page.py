@@ -138,6 +138,7 @@ def test_a_phone_shows_it_without_scrolling_sideways(browser, pages, case):
     assert smallest >= 0.85
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("case", CASES)
 def test_axe_finds_no_violation(browser, pages, case, scheme):

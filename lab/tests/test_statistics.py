@@ -126,6 +126,7 @@ def test_better_is_the_mirror_of_worse():
         assert up.ratio == pytest.approx(1 / down.ratio) and up.low == pytest.approx(1 / down.high)
 
 
+@pytest.mark.slow
 def test_the_findable_difference_is_found_in_four_of_five():
     estimate = _estimate(0.0, 0.02)
     true = estimate.detectable(0.95)

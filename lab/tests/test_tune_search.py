@@ -112,6 +112,7 @@ def test_a_flag_without_which_nothing_builds_stays():
     assert result.losses == {3: None, 4: 0.0}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", SEARCHERS)
 def test_a_search_repeats_itself(kind):
     """The journal of an interrupted run answers the same questions."""

@@ -151,6 +151,7 @@ def shown(browser, address: str, viewport: dict = DESK, scheme: str = "light"):
         page.close()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", CASES)
 def test_every_page_is_accessible_and_fits_a_phone(browser, case):
     make_reader, token = CASES[case]

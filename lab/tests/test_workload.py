@@ -24,6 +24,7 @@ def loaded(request, stock_server):
     duck.close()
 
 
+@pytest.mark.slow
 def test_queries_agree_with_duckdb(loaded, subtests):
     workload, stock, duck = loaded
     for query in workload.queries:
@@ -36,6 +37,7 @@ def test_queries_agree_with_duckdb(loaded, subtests):
             assert value_difference(answer.rows, other.rows, query.is_ordered) is None
 
 
+@pytest.mark.slow
 def test_answers_do_not_depend_on_the_plan(loaded, subtests):
     workload, stock, _ = loaded
     for query in workload.queries:

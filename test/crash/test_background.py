@@ -110,6 +110,7 @@ def test_databases_that_let_nobody_in(loading_server):
     assert "FATAL" not in server.log_tail(1000)
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(120)
 def test_each_database_has_its_turn(loading_server):
     """Three workers for four databases: who was served before waits for the one who was not."""
@@ -204,6 +205,7 @@ def test_a_load_while_its_database_is_dropped(server):
         assert used_bytes(connection) == 0
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(120)
 def test_a_database_that_moves_leaves_nothing_behind(server):
     """Its tables keep their file numbers in another tablespace."""
@@ -223,6 +225,7 @@ def test_a_database_that_moves_leaves_nothing_behind(server):
         assert used[0] == used[1] > 0
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(240)
 def test_databases_dropped_elsewhere(server, make_server):
     """On a standby nobody sees a database being dropped."""

@@ -129,6 +129,7 @@ def test_cancel_and_timeout(server, is_cached, subtests):
         assert_same(connection)
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(240)
 def test_little_work_memory_spills(server, subtests):
     with server.connect() as connection:

@@ -174,6 +174,7 @@ def test_surgery(old):
     assert mismatches(old) == 0
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(120)
 @pytest.mark.parametrize("how", ["delete", "pointer", "value"])
 @pytest.mark.parametrize("row", [3300, 1003], ids=["unchanged page", "patched page"])

@@ -106,6 +106,7 @@ def limit_address_space(process: int, limit: str) -> None:
     subprocess.run(command, check=True)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif("ASAN_OPTIONS" in os.environ, reason="AddressSanitizer needs address space")
 def test_a_session_is_refused_memory(make_server):
     server = make_server(

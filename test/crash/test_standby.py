@@ -62,6 +62,7 @@ def test_standby_follows_every_change(server, make_server):
                 assert assert_same(reader) == answer(primary, "off"), f"refreshed after {change}"
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(300)
 def test_old_snapshot_on_the_standby(server, make_server):
     standby = _make_standby(make_server, server)

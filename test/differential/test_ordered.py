@@ -23,6 +23,9 @@ def test_generated_ordered_aggregates(server, database, request, capsys):
         for name, value, every in SETTINGS:
             if seed % every == 0:
                 harness.set(name, value)
+        if server.installation.major >= 16:
+            # Else floats beside an ordered aggregate are added in its order, and may overflow where they do not in the table's.
+            harness.set("enable_presorted_aggregate", "off")
         return harness.find_difference(OrderedQueryGenerator(seed, [table.name for table in TABLES]).query())
 
     seeds, failures = search(request.config, check, divisor, seconds_divisor=2)

@@ -45,6 +45,7 @@ const char* SqlStateOf(PenumbraCode code) {
     case PENUMBRA_SUBSTRING_ERROR: return "22011";
     case PENUMBRA_INVALID_ESCAPE: return "22025";
     case PENUMBRA_STRING_TOO_LONG: return "22001";
+    case PENUMBRA_VALUE_TOO_LARGE: return "54000";
     case PENUMBRA_OK:
     case PENUMBRA_CARDINALITY_VIOLATION:
     case PENUMBRA_BUILD_TOO_LARGE:
@@ -408,6 +409,7 @@ std::string FormatRow(const Vector& v, uint32_t row) {
              ToBigEndianHex(static_cast<uint64_t>(interval.day), 4) +
              ToBigEndianHex(static_cast<uint64_t>(interval.month), 4);
     }
+    case PENUMBRA_ARRAY: break;  // no function has one
   }
   return "?";
 }
