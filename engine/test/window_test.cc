@@ -200,7 +200,7 @@ class RandomWindow {
       } else if (function.function == PENUMBRA_WINDOW_PERCENT_RANK || function.function == PENUMBRA_WINDOW_CUME_DIST) {
         function.result = PENUMBRA_FLOAT8;
       }
-      spec_.functions.push_back(function);
+      spec_.functions.push_back(std::move(function));
     }
   }
 
