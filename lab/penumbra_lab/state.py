@@ -1,7 +1,12 @@
 """Where things are: the source tree and .penumbra/ for what is made at run time."""
 
+import contextlib
+import fcntl
 import os
+from collections.abc import Iterator
 from pathlib import Path
+
+from penumbra_lab.errors import LabError
 
 TREE = Path(__file__).resolve().parents[2]
 
@@ -28,3 +33,16 @@ def results_directory() -> Path:
     directory = state_directory() / "results"
     directory.mkdir(exist_ok=True)
     return directory
+
+
+@contextlib.contextmanager
+def only_bench() -> Iterator[None]:
+    """Two at a time would measure each other, and share a kept server."""
+    with (state_directory() / "bench.lock").open("w") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise LabError(
+                "another `penumbra bench` is running: two would measure each other"
+            ) from None
+        yield

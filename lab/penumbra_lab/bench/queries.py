@@ -21,7 +21,7 @@ from penumbra_lab.run.environment import describe_private, memory_bytes
 from penumbra_lab.run.recording import Outcome, alternating, record
 from penumbra_lab.server import Installation, PrivateServer
 from penumbra_lab.show import console
-from penumbra_lab.state import state_directory
+from penumbra_lab.state import only_bench, state_directory
 from penumbra_lab.system import DuckSystem, PostgresSystem
 from penumbra_lab.workload import Workload, read_workload
 
@@ -70,21 +70,22 @@ def loaded_server(workload: Workload, size: float, keep: bool) -> Iterator[Priva
     directory = state_directory() / f"server-{workload.name}-{workload.size_text(size)}-{major}"
     server = PrivateServer(directory, server_settings())
     finished = directory / "loaded"
-    if not finished.exists():
-        server.remove()
-    try:
-        with server:
-            if not finished.exists():
-                with progress_bars(console) as progress:
-                    files = make_files(workload, size, progress)
-                    load_postgresql(server, workload, files, progress)
-                finished.touch()
-            with server.connect() as connection:
-                connection.execute("CREATE EXTENSION IF NOT EXISTS penumbra")
-            yield server
-    finally:
-        if not finished.exists() or not keep:
+    with only_bench():
+        if not finished.exists():
             server.remove()
+        try:
+            with server:
+                if not finished.exists():
+                    with progress_bars(console) as progress:
+                        files = make_files(workload, size, progress)
+                        load_postgresql(server, workload, files, progress)
+                    finished.touch()
+                with server.connect() as connection:
+                    connection.execute("CREATE EXTENSION IF NOT EXISTS penumbra")
+                yield server
+        finally:
+            if not finished.exists() or not keep:
+                server.remove()
 
 
 def warm(server: PrivateServer, tables: tuple[str, ...]) -> None:

@@ -1,7 +1,6 @@
 """The servers that a run compares: private clusters, one per variant, or one that is running."""
 
 import contextlib
-import fcntl
 import os
 import re
 import subprocess
@@ -25,7 +24,7 @@ from penumbra_lab.run.pgbench import (
 )
 from penumbra_lab.run.recording import one_line
 from penumbra_lab.server import Installation, PrivateServer
-from penumbra_lab.state import state_directory
+from penumbra_lab.state import only_bench, state_directory
 
 VERSION_MIN = 150000
 CONNECT_TIMEOUT_SECONDS = 10
@@ -265,7 +264,7 @@ def private_targets(
 ) -> Iterator[list[PrivateTarget]]:  # fmt: skip
     """Servers with the same pgbench tables, one per variant, removed whatever happens."""
     check_disk(state_directory(), scale, len(plans))
-    with _only_run(), contextlib.ExitStack() as stack:
+    with only_bench(), contextlib.ExitStack() as stack:
         for directory in state_directory().glob("bench-*"):
             PrivateServer(directory, {}).remove()  # left by a run that was killed
         targets = [PrivateTarget(plan, settings, cpus) for plan in plans]
@@ -282,18 +281,6 @@ def private_targets(
             target.server.stop()
             made[major] = target
         yield targets
-
-
-@contextlib.contextmanager
-def _only_run() -> Iterator[None]:
-    """Two runs at a time would measure each other."""
-    with (state_directory() / "bench.lock").open("w") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise LabError("another `penumbra bench` is running: two would measure each"
-                           " other") from None  # fmt: skip
-        yield
 
 
 def _copy_cluster(source: PrivateServer, target: PrivateServer, progress: Progress) -> None:
