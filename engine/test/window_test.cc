@@ -7,6 +7,7 @@
 #include <map>
 #include <numeric>
 #include <random>
+#include <utility>
 
 #include "numeric/numeric.h"
 #include "operator/execution_environment.h"

@@ -38,7 +38,7 @@ def _served(name: str, settings: dict[str, str]) -> Iterator[PrivateServer]:
 
 @pytest.fixture(scope="session")
 def stock_server():
-    with _served("test-lab", {}) as server:
+    with _served("test-lab", {"autovacuum": "off"}) as server:
         yield server
 
 

@@ -273,6 +273,7 @@ LARGE = {
 KEPT_BYTES_MAX = 80 << 20
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(SLOWNESS > 1, reason="sanitizers keep what is freed")
 @pytest.mark.parametrize("work_mem", ["512MB", "16MB"])
 def test_memory_goes_back_to_the_system(server, database, work_mem):
