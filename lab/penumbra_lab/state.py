@@ -1,4 +1,4 @@
-"""Where things are: the source tree and .penumbra/ for what is made at run time."""
+"""Where things are: the source tree and .penumbra/ for what is made at run time, with its lock."""
 
 import contextlib
 import fcntl

@@ -18,11 +18,7 @@ def test_generated_ordered_aggregates(server, database, request, capsys):
     divisor = 4 if database == "utf8_c" else 16
 
     def check(seed: int) -> str | None:
-        harness.connection.execute("RESET ALL")
-        harness.set("statement_timeout", "60s")
-        for name, value, every in SETTINGS:
-            if seed % every == 0:
-                harness.set(name, value)
+        harness.reset(seed, SETTINGS)
         if server.installation.major >= 16:
             # Else floats beside an ordered aggregate are added in its order, and may overflow where they do not in the table's.
             harness.set("enable_presorted_aggregate", "off")
