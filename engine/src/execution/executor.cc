@@ -1,8 +1,11 @@
 #include "execution/executor.h"
 
 #include <algorithm>
+#include <climits>
 #include <exception>
 #include <new>
+#include <utility>
+#include <vector>
 
 #include "aggregate/hash_aggregation.h"
 #include "execution/build_row_numbers.h"
@@ -64,7 +67,7 @@ void Executor::Stop() {
     std::lock_guard lock(mutex_);
     is_stopping_ = true;
     environment_.is_cancelled.store(true, std::memory_order_relaxed);
-    WakeThreadsLocked();
+    WakeAllLocked();
   }
   queue_.Close();
   threads_.clear();  // joined before the vector changes: until then they look whether it is empty
@@ -210,7 +213,7 @@ void Executor::SetUpPeekLocked(const Emptiness::Peek& peek) {
 void Executor::EndPeekLocked() {
   emptiness_.Set(peek_spec_.source, !may_have_rows_.load(std::memory_order_relaxed));
   BeginPipelineLocked(number_);
-  WakeThreadsLocked();
+  WakeThreadsLocked(INT_MAX);
 }
 
 // All that its pipelines read is sealed when the first of them begins.
@@ -275,7 +278,7 @@ void Executor::Fail(PenumbraCode code, const char* message) {
   environment_.is_cancelled.store(true, std::memory_order_relaxed);
   queue_.Close();
   queue_.Wake();
-  WakeThreadsLocked();
+  WakeAllLocked();
   NotifyProgressLocked();
 }
 
@@ -297,12 +300,8 @@ void Executor::RunThread() {
   Worker worker(&environment_.budget, plan_.memo_slots());
   Lock lock(mutex_);
   while (!is_stopping_ && !error_.has_value()) {
-    if (!HasThreadWorkLocked()) {
-      work_ready_.wait(lock);
-      continue;
-    }
-    if (!tickets_.TryTake()) {
-      AwaitTicketLocked(&lock);
+    if (!HasThreadWorkLocked() || !TryTakeTicketLocked(&worker)) {
+      WaitLocked(&work_ready_, &work_waiters_, &lock);
       continue;
     }
     if (!tasks_.empty()) {
@@ -316,32 +315,73 @@ void Executor::RunThread() {
       RunGuarded([this, &worker] { ConsumeAll(&worker); });
       lock.lock();
     }  // else others, who need no lock for it, have claimed what was left
-    tickets_.Give();
+    GiveTicketLocked(&worker);
   }
 }
 
-void Executor::WakeThreadsLocked() {
+// As many as there are tickets for, or they would run only to see that there is none. Who gives one looks for work
+// itself, and the caller for whom to give it to.
+void Executor::WakeThreadsLocked(int count) {
+  count = std::min({count, work_waiters_, tickets_.free_tickets()});
+  for (int i = 0; i < count; ++i) work_ready_.notify_one();
+}
+
+void Executor::WakeAllLocked() {
   work_ready_.notify_all();
   ticket_ready_.notify_all();
 }
 
-// Until somebody sees that there may be one, or work may have ended.
-void Executor::AwaitTicketLocked(Lock* lock) {
-  ++ticket_waiters_;
-  ticket_ready_.wait(*lock);
-  --ticket_waiters_;
+void Executor::WaitLocked(std::condition_variable* ready, int* waiters, Lock* lock) {
+  ++*waiters;
+  ready->wait(*lock);
+  --*waiters;
 }
 
-// The caller looks, before each piece of its own work, whether another thread may run.
+bool Executor::TryTakeTicketLocked(Worker* worker) {
+  worker->has_ticket = tickets_.TryTake();
+  return worker->has_ticket;
+}
+
+void Executor::GiveTicketLocked(Worker* worker) {
+  if (worker->has_ticket) tickets_.Give();
+  worker->has_ticket = false;
+}
+
+// The caller looks, before each piece of its own work and when it waits, whether another thread may run.
 void Executor::UseTicketsLocked(bool has_work) {
-  const bool is_waiting = ticket_waiters_ > 0 || (unstarted_threads_ > 0 && has_work);
+  const bool is_waiting = ticket_waiters_ > 0 || (has_work && work_waiters_ + unstarted_threads_ > 0);
   tickets_.SetWaiting(is_waiting);
-  if (!is_waiting || !tickets_.MayTake()) return;
+  if (!is_waiting || !tickets_.are_shared() || !tickets_.MayTake()) return;
   if (ticket_waiters_ > 0) {
     ticket_ready_.notify_one();
+  } else if (work_waiters_ > 0) {
+    work_ready_.notify_one();
   } else {
     StartThreadsLocked(1);
   }
+}
+
+// Waits, between two morsels and without a ticket, until there are rows and a ticket for them. If the pipeline comes
+// to its end before that, the worker is out of it.
+void Executor::ResumeLocked(Worker* worker, Lock* lock) {
+  paused_.push_back(worker);
+  if (IsConsumedLocked()) LeavePausedLocked();
+  while (worker->pipeline != nullptr) {
+    const bool is_over = is_stopping_ || error_.has_value();
+    if (is_over || (worker->pipeline->HasWork() && TryTakeTicketLocked(worker))) {
+      std::erase(paused_, worker);
+      environment_.CheckCancelled();
+      worker->counted_until = Clock::now();
+      return;
+    }
+    WaitLocked(&work_ready_, &work_waiters_, lock);
+  }
+}
+
+// Whoever sees the end of the pipeline takes out those that wait for a ticket, which have nothing left to run for. What
+// they have in a sink becomes a task.
+void Executor::LeavePausedLocked() {
+  for (Worker* worker : std::exchange(paused_, {})) LeaveLocked(worker);
 }
 
 // Between two morsels, so that what the thread has claimed does not wait. What it has in a sink is combined later.
@@ -351,16 +391,12 @@ void Executor::MayGiveTicket(Worker* worker) {
   tickets_.AddWork(now - worker->counted_until);
   worker->counted_until = now;
   if (!tickets_.IsNeededElsewhere()) return;
+  worker->cursor->Flush();
   Lock lock(mutex_);
   if (!tickets_.TryGive()) return;
+  worker->has_ticket = false;
   worker->cursor->LeaveChunk();
-  const auto is_over = [this] {
-    return is_stopping_ || error_.has_value() || !pipeline_->HasWork() || IsConsumedLocked();
-  };
-  bool has_ticket = false;
-  while (!is_over() && !(has_ticket = tickets_.TryTake())) AwaitTicketLocked(&lock);
-  if (!has_ticket) tickets_.Take();
-  worker->counted_until = Clock::now();
+  ResumeLocked(worker, &lock);
 }
 
 // Who waits for the caller to fetch does not run.
@@ -368,11 +404,14 @@ void Executor::PushResult(Worker* worker) {
   if (queue_.TryPush(&worker->batch)) return;
   {
     Lock lock(mutex_);
-    tickets_.Give();
+    GiveTicketLocked(worker);
   }
   queue_.Push(std::move(worker->batch));
   Lock lock(mutex_);
-  tickets_.Take();
+  while (!TryTakeTicketLocked(worker)) {
+    environment_.CheckCancelled();
+    WaitLocked(&ticket_ready_, &ticket_waiters_, &lock);
+  }
   worker->counted_until = Clock::now();
 }
 
@@ -413,31 +452,30 @@ void Executor::ConsumeAll(Worker* worker) {
   StopAt(StopPoint::kJoined, *worker->pipeline, 0);
   OpenCursor(worker);
   worker->counted_until = Clock::now();
-  while (true) {
+  while (worker->pipeline != nullptr) {
     environment_.CheckCancelled();
     PipelineCursor::Progress progress = Step(worker);
-    if (progress == PipelineCursor::Progress::kExhausted && !AwaitRows(worker)) break;
-    if (progress == PipelineCursor::Progress::kRows && worker->sink == nullptr) {
-      PushResult(worker);
+    if (progress == PipelineCursor::Progress::kExhausted) {
+      AwaitRows(worker);
+    } else {
+      if (progress == PipelineCursor::Progress::kRows && worker->sink == nullptr) PushResult(worker);
+      if (worker->cursor->is_between_morsels()) MayGiveTicket(worker);
     }
-    if (worker->cursor->is_between_morsels()) MayGiveTicket(worker);
   }
-  Leave(worker, false);
 }
 
 // A thread that finds no work stays while rows may come, since what it has in a sink is combined when it leaves.
-// False: none will come.
-bool Executor::AwaitRows(Worker* worker) {
-  if (worker->sink == nullptr) return false;
-  Lock lock(mutex_);
-  const auto is_over = [this] { return is_stopping_ || error_.has_value() || !ExpectsRowsLocked(); };
-  if (!worker->pipeline->HasWork() && !is_over()) {
-    tickets_.Give();
-    work_ready_.wait(lock, [&] { return worker->pipeline->HasWork() || is_over(); });
-    tickets_.Take();
-    worker->counted_until = Clock::now();
+void Executor::AwaitRows(Worker* worker) {
+  if (worker->sink != nullptr) {
+    Lock lock(mutex_);
+    if (worker->pipeline->HasWork()) return;
+    if (ExpectsRowsLocked()) {
+      GiveTicketLocked(worker);
+      ResumeLocked(worker, &lock);
+      return;
+    }
   }
-  return worker->pipeline->HasWork() && !is_stopping_ && !error_.has_value();
+  Leave(worker, false);
 }
 
 PipelineCursor::Progress Executor::Step(Worker* worker) {
@@ -510,8 +548,7 @@ void Executor::Leave(Worker* worker, bool is_caller) {
 }
 
 void Executor::LeaveLocked(Worker* worker) {
-  // Those that gave their tickets back leave, too, if nothing is left.
-  if (ticket_waiters_ > 0) ticket_ready_.notify_all();
+  if (IsConsumedLocked()) LeavePausedLocked();
   has_combined_ = has_combined_ || worker->sink != nullptr;
   consumed_rows_ += worker->sink_counts.rows_in;
   worker->cursor->AddCounts(&counts_);
@@ -546,7 +583,7 @@ void Executor::LeaveLocked(Worker* worker) {
 
 void Executor::AddTaskLocked(Task task) {
   tasks_.push_back(std::move(task));
-  work_ready_.notify_one();
+  WakeThreadsLocked(1);
 }
 
 void Executor::RunTask(Task* task) {
@@ -609,7 +646,7 @@ void Executor::FinishTaskLocked(const Task& task, int result, uint64_t time_ns) 
         emptiness_.Set(breaker, result == 0);
       }
       BeginPipelineLocked(number_ + 1);
-      WakeThreadsLocked();
+      WakeThreadsLocked(INT_MAX);
       AdvanceLocked();
       break;
   }
@@ -633,7 +670,7 @@ void Executor::AdvanceLocked() {
     if (!is_last && specs_[number_ + 1].sink == specs_[number_].sink) {
       // Of a union: the next pipeline goes on with the same sink.
       BeginPipelineLocked(number_ + 1);
-      WakeThreadsLocked();
+      WakeThreadsLocked(INT_MAX);
     } else if (sink_ == nullptr) {
       phase_ = Phase::kDone;
       queue_.Wake();
@@ -685,7 +722,7 @@ template <typename Add>
 bool Executor::ShareLocked(const Add& add) {
   if (threads_.empty() || sink_ == nullptr) return false;
   if (!add(pipeline_->scan(), kSharedBatchesPerThread * threads_.size(), kQueuedBytes)) return false;
-  work_ready_.notify_one();
+  WakeThreadsLocked(1);
   return true;
 }
 
@@ -804,7 +841,7 @@ void Executor::PushChunk(PenumbraOperator scan, const PenumbraChunk& chunk) {
   if (!FindScan(scan)->expects_chunks()) throw EngineError(PENUMBRA_INTERNAL, "a chunk that was not announced");
   FindScan(scan)->PushChunk(chunk);
   Lock lock(mutex_);
-  WakeThreadsLocked();
+  WakeThreadsLocked(INT_MAX);
 }
 
 uint64_t Executor::FinishedChunks(PenumbraOperator scan, uint64_t awaited) {
@@ -819,7 +856,7 @@ void Executor::EndRows(PenumbraOperator scan) {
   rows_ended_[scan] = true;
   if (!is_started_) return;
   awaited_chunks_ = 0;
-  WakeThreadsLocked();
+  if (IsConsumedLocked()) LeavePausedLocked();
   if (caller_.pipeline == nullptr) AdvanceLocked();
 }
 
@@ -865,7 +902,7 @@ void Executor::WaitForProgress(Clock::time_point deadline) {
   Lock lock(mutex_);
   if (progress_count_ != progress_seen_) return;
   tickets_.BeginWait();
-  if (ticket_waiters_ > 0 && tickets_.MayTake()) ticket_ready_.notify_one();
+  UseTicketsLocked(HasThreadWorkLocked());
   if (pipeline_->is_output()) {
     lock.unlock();
     queue_.WaitForBatch(deadline);

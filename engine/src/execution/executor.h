@@ -74,6 +74,7 @@ class Executor {
     Arena arena;
     EvalMemo memo;
     Pipeline* pipeline = nullptr;  // null: takes part in none
+    bool has_ticket = false;       // not the caller's, which needs none
     Sink* sink = nullptr;          // of that pipeline; null: the output
     std::unique_ptr<PipelineCursor> cursor;
     std::unique_ptr<Sink::Local> local;
@@ -116,13 +117,18 @@ class Executor {
   [[nodiscard]] bool JoinLocked(Worker* worker, bool is_caller);
   bool HasThreadWorkLocked() const { return !tasks_.empty() || CanJoinLocked(false); }
   void UseTicketsLocked(bool has_work);
-  void AwaitTicketLocked(Lock* lock);
+  [[nodiscard]] bool TryTakeTicketLocked(Worker* worker);
+  void GiveTicketLocked(Worker* worker);
+  void WaitLocked(std::condition_variable* ready, int* waiters, Lock* lock);
+  void ResumeLocked(Worker* worker, Lock* lock);
+  void LeavePausedLocked();
   void MayGiveTicket(Worker* worker);
   void PushResult(Worker* worker);
-  void WakeThreadsLocked();
+  void WakeThreadsLocked(int count);
+  void WakeAllLocked();
   void OpenCursor(Worker* worker);
   void ConsumeAll(Worker* worker);
-  bool AwaitRows(Worker* worker);
+  void AwaitRows(Worker* worker);
   template <typename Add>
   bool ShareLocked(const Add& add);
   PipelineCursor::Progress Step(Worker* worker);
@@ -164,10 +170,12 @@ class Executor {
   bool is_started_ = false;
 
   mutable std::mutex mutex_;
-  std::condition_variable work_ready_;    // engine threads wait
-  std::condition_variable ticket_ready_;  // engine threads that have work wait
-  int ticket_waiters_ = 0;                // so many of them
-  int unstarted_threads_ = 0;             // for want of tickets
+  std::condition_variable work_ready_;    // engine threads wait, for work that they have a ticket for
+  int work_waiters_ = 0;                  // so many of them
+  std::condition_variable ticket_ready_;  // those that have claimed rows wait for no more than a ticket
+  int ticket_waiters_ = 0;
+  std::vector<Worker*> paused_;  // of work_waiters_: those in the pipeline, between two morsels
+  int unstarted_threads_ = 0;    // for want of tickets
   std::condition_variable progress_;      // the caller waits
   uint64_t progress_count_ = 0;           // of what it may wait for
   uint64_t progress_seen_ = 0;            // when the caller last looked

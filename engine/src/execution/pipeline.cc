@@ -175,6 +175,12 @@ bool PipelineCursor::has_input() const {
                                                 [](const Stretch& stretch) { return stretch.join->is_pending(); });
 }
 
+void PipelineCursor::Flush() {
+  for (Stretch& stretch : stretches_) {
+    if (stretch.join != nullptr) stretch.join->Flush();
+  }
+}
+
 PipelineCursor::Progress PipelineCursor::NextOfSink(Batch* batch) {
   if (reader_ == nullptr) {
     int partition = pipeline_.ClaimPartition();

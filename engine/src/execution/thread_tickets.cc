@@ -102,12 +102,6 @@ bool ThreadTickets::TryTake() {
   return true;
 }
 
-void ThreadTickets::Take() {
-  if (all_ == nullptr) return;
-  threads_.fetch_add(1, std::memory_order_relaxed);
-  Balance();
-}
-
 void ThreadTickets::Give() {
   if (all_ == nullptr) return;
   threads_.fetch_sub(1, std::memory_order_relaxed);
@@ -157,7 +151,7 @@ int ThreadTickets::free_tickets() const {
   if (all_ == nullptr) return INT_MAX;
   if (!MayTake()) return 0;
   const int64_t left = int64_t{max_threads_} - LoadUsage(all_->callers) - LoadUsage(all_->tickets);
-  return static_cast<int>(std::clamp<int64_t>(left, 0, INT_MAX));
+  return static_cast<int>(std::clamp<int64_t>(left, running() == 0 ? 1 : 0, INT_MAX));
 }
 
 }  // namespace penumbra

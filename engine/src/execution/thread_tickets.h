@@ -49,8 +49,6 @@ class ThreadTickets {
   // Under the executor's mutex.
 
   bool TryTake();
-  // For what has to be done anyway, and is short.
-  void Take();
   void Give();
   // Gives, if it still is needed and another thread of the execution runs.
   bool TryGive();
