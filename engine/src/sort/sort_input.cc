@@ -43,7 +43,7 @@ std::vector<int> SortInput::first_key_columns() const {
 }
 
 Vector SortInput::EvaluateFirstKey(const Batch& batch, EvalContext& context) const {
-  return Flatten(penumbra::Evaluate(*specs_[0].expr, batch, context), batch.rows, context.arena);
+  return penumbra::Evaluate(*specs_[0].expr, batch, context);
 }
 
 Batch SortedColumns::Read(const SortInput& input, char* const* rows, uint32_t count) {

@@ -40,7 +40,7 @@ class SortInput {
   // What EvaluateFirstKey() reads.
   std::vector<int> first_key_columns() const;
   bool can_first_key_fail() const { return specs_[0].expr->can_fail; }
-  // The evaluation of the first key alone.
+  // The evaluation of the first key alone, in any form.
   Vector EvaluateFirstKey(const Batch& batch, EvalContext& context) const;
 
   bool IsLess(const SortEntry& a, const SortEntry& b) const { return penumbra::IsLess(keys_, a, b); }

@@ -513,31 +513,43 @@ int SortKeys::CompareValues(const Key& key, const char* a, const char* b, int co
   return Decimal::Compare(x.ToDecimal(), y.ToDecimal());
 }
 
-// Keeps rows that do not come after the bound. Each distinct text of a batch is compared once, as collations are slow.
-uint32_t SortKeys::SelectCollated(const Vector& key, const char* row, uint32_t count, uint16_t* selected) const {
+// An entry that is beyond the bound stays so: bounds only get better. The others are compared in each row; they are few.
+uint32_t SortKeys::SelectStrings(const Vector& key, uint32_t rows, const char* row, BeyondCodes* beyond,
+                                 uint16_t* selected) const {
   const Key& first = keys_[0];
   const bool is_null = layout_.IsNull(row, first.column);
+  const bool keeps_nulls = is_null || first.nulls_first;
   const StringRef bound = layout_.Get<StringRef>(row, first.column);
-  const StringRef* values = key.values<StringRef>();
-  StringMemo<bool> known;
-  uint32_t kept = 0;
-  for (uint32_t i = 0; i < count; ++i) {
-    const uint16_t candidate = selected[i];
-    bool keeps = true;
-    if (!key.IsValid(candidate)) {
-      keeps = is_null || first.nulls_first;
-    } else if (is_null) {
-      keeps = !first.nulls_first;
-    } else {
-      keeps = known.Get(values[candidate], [&] {
-        const int order = CompareCollated(first.collation, first.type == PENUMBRA_BPCHAR, values[candidate], bound);
-        return first.descending ? order >= 0 : order <= 0;
-      });
+  const auto is_beyond = [&](const StringRef& value) {
+    if (is_null) return first.nulls_first;
+    const int order = CompareCollated(first.collation, first.type == PENUMBRA_BPCHAR, value, bound);
+    return first.descending ? order < 0 : order > 0;
+  };
+  const auto select = [&](const auto& is_value_beyond) {
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < rows; ++i) {
+      selected[count] = static_cast<uint16_t>(i);
+      count += key.IsValid(i) ? !is_value_beyond(i) : keeps_nulls;
     }
-    selected[kept] = candidate;
-    kept += keeps;
+    return count;
+  };
+  if (key.form != VectorForm::kDictionary) {
+    const StringRef* values = key.values<StringRef>();
+    if (first.collation == nullptr) return select([&](uint32_t i) { return is_beyond(values[i]); });
+    StringMemo<bool> known;  // collations are slow
+    return select([&](uint32_t i) { return known.Get(values[i], [&] { return is_beyond(values[i]); }); });
   }
-  return kept;
+  if (beyond->dictionary_id != key.dictionary_id) {
+    beyond->dictionary_id = key.dictionary_id;
+    beyond->is_beyond.assign(key.dictionary_size, 0);
+  }
+  const StringRef* entries = key.dictionary->values<StringRef>();
+  uint8_t* known = beyond->is_beyond.data();
+  return select([&](uint32_t i) {
+    const uint32_t code = key.Code(i);
+    if (known[code] == 0 && is_beyond(entries[code])) known[code] = 1;
+    return known[code] != 0;
+  });
 }
 
 int SortKeys::CompareKey(const Key& key, const char* a, const char* b, int column) const {

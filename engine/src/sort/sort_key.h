@@ -28,6 +28,12 @@ struct SortPrefix {
   bool operator==(const SortPrefix& other) const { return high == other.high && low == other.low; }
 };
 
+// The entries of a dictionary that are known to be beyond a bound, by code.
+struct BeyondCodes {
+  uint64_t dictionary_id = 0;
+  std::vector<uint8_t> is_beyond;
+};
+
 class SortKeys {
  public:
   // columns[k]: where the row holds key k.
@@ -48,10 +54,11 @@ class SortKeys {
   bool SelectFirst(const Vector& key, uint32_t rows, uint64_t bound, uint64_t* bits) const;
   // The first words of the prefixes, as far as the first key goes; the rest is zero.
   void EncodeFirstWords(const Vector& key, uint32_t rows, uint64_t* words) const;
-  // Whether the first key is text that a locale orders, of which prefixes say nothing.
-  bool IsFirstCollated() const { return keys_[0].collation != nullptr; }
-  // Of the `count` rows in `selected`, keeps those whose first (collated, flat) key is not beyond that of `row`.
-  uint32_t SelectCollated(const Vector& key, const char* row, uint32_t count, uint16_t* selected) const;
+  bool IsFirstString() const { return keys_[0].type == PENUMBRA_TEXT || keys_[0].type == PENUMBRA_BPCHAR; }
+  // The rows whose first key, a string, is not beyond that of `row`; ascending, to `selected`. `key` is flat, or has a
+  // dictionary with an identifier. `beyond` is of the calls before, whose rows were beyond this one or equal to it.
+  uint32_t SelectStrings(const Vector& key, uint32_t rows, const char* row, BeyondCodes* beyond,
+                         uint16_t* selected) const;
   // <0, 0, >0 by the values in the rows.
   int CompareRows(const char* a, const char* b) const;
   // The same of the first key of `a` and the value of its type that `b` has in another column.

@@ -62,6 +62,7 @@ class TopN : public Sink {
     std::vector<SortEntry> candidates;
     bool is_bounded = false;
     SortEntry bound;  // the last candidate that may matter, when is_bounded
+    BeyondCodes beyond;
     uint32_t tighten_pause = 0;
     std::shared_ptr<SpillFile> file;  // null: nothing spilled yet
     std::vector<Vector> columns;
@@ -71,7 +72,7 @@ class TopN : public Sink {
 
   uint32_t SelectByFirstKey(TopNLocal& local, const Batch& batch, bool all_come, EvalContext& context,
                             uint16_t* selected);
-  uint32_t SelectByBound(const TopNLocal& local, const Vector& key, uint32_t rows, uint64_t bound, EvalContext& context,
+  uint32_t SelectByBound(const Vector& key, uint32_t rows, uint64_t bound, EvalContext& context,
                          uint16_t* selected) const;
   uint32_t Tighten(TopNLocal& local, const Vector& key, uint32_t rows, EvalContext& context, uint32_t count,
                    uint16_t* selected);
@@ -104,14 +105,22 @@ uint32_t TopN::SelectByFirstKey(TopNLocal& local, const Batch& batch, bool all_c
     std::iota(selected, selected + batch.rows, uint16_t{0});
     return batch.rows;
   }
-  const Vector key = input_.EvaluateFirstKey(batch, context);
-  const uint32_t count = SelectByBound(local, key, batch.rows, bound, context, selected);
-  return !all_come || count <= wanted_ || wanted_ == 0 ? count
-                                                       : Tighten(local, key, batch.rows, context, count, selected);
+  Vector key = input_.EvaluateFirstKey(batch, context);
+  uint32_t count;
+  if (local.is_bounded && input_.keys().IsFirstString()) {
+    // Words say little of strings that begin alike.
+    if (key.form != VectorForm::kDictionary || key.dictionary_id == 0) key = Flatten(key, batch.rows, context.arena);
+    count = input_.keys().SelectStrings(key, batch.rows, local.bound.row, &local.beyond, selected);
+  } else {
+    key = Flatten(key, batch.rows, context.arena);
+    count = SelectByBound(key, batch.rows, bound, context, selected);
+  }
+  if (!all_come || count <= wanted_ || wanted_ == 0) return count;
+  return Tighten(local, Flatten(key, batch.rows, context.arena), batch.rows, context, count, selected);
 }
 
-uint32_t TopN::SelectByBound(const TopNLocal& local, const Vector& key, uint32_t rows, uint64_t bound,
-                             EvalContext& context, uint16_t* selected) const {
+uint32_t TopN::SelectByBound(const Vector& key, uint32_t rows, uint64_t bound, EvalContext& context,
+                             uint16_t* selected) const {
   if (bound == UINT64_MAX) {
     std::iota(selected, selected + rows, uint16_t{0});
     return rows;
@@ -128,9 +137,6 @@ uint32_t TopN::SelectByBound(const TopNLocal& local, const Vector& key, uint32_t
   for (uint32_t i = 0; i < rows; ++i) {
     selected[count] = static_cast<uint16_t>(i);
     count += words[i] <= bound;
-  }
-  if (local.is_bounded && input_.keys().IsFirstCollated()) {
-    return input_.keys().SelectCollated(key, local.bound.row, count, selected);
   }
   return count;
 }

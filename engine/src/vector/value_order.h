@@ -36,6 +36,13 @@ inline int CompareText(const StringRef& a, const StringRef& b) {
     // Bytes past a short string are zero, and so order it before a longer one; equal zeros never differ.
     return __builtin_bswap32(a_prefix) < __builtin_bswap32(b_prefix) ? -1 : 1;
   }
+  if (a.is_inline() && b.is_inline()) {
+    uint64_t a_rest, b_rest;
+    std::memcpy(&a_rest, a.rest, 8);
+    std::memcpy(&b_rest, b.rest, 8);
+    if (a_rest == b_rest) return a.length < b.length ? -1 : a.length > b.length;
+    return __builtin_bswap64(a_rest) < __builtin_bswap64(b_rest) ? -1 : 1;
+  }
   return CompareBytes(a.data(), a.length, b.data(), b.length);
 }
 
