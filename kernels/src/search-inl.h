@@ -36,11 +36,11 @@ HWY_INLINE hn::Mask<SearchTag> ProbePlaces(const Needle& needle, const uint8_t* 
                  hn::Eq(hn::LoadU(d, place + needle.probes[1]), second));
 }
 
-// The first of the candidates that is the needle; 64 if none is.
+// The first of the candidates that is the needle; 64 if none is. Of two bytes both are known.
 HWY_INLINE size_t FirstOf(const Needle& needle, uint64_t candidates, const char* place) {
   for (; candidates != 0; candidates &= candidates - 1) {
     const auto i = static_cast<size_t>(__builtin_ctzll(candidates));
-    if (IsNeedleAt(needle, place + i)) return i;
+    if (needle.length <= 2 || IsNeedleAt(needle, place + i)) return i;
   }
   return 64;
 }

@@ -27,12 +27,12 @@ Needle MakeNeedle(const char* bytes, size_t length) {
   for (size_t i = 1; i < length; ++i) {
     if (is_rarer(i, needle.probes[0])) needle.probes[0] = i;
   }
-  // An equal byte tells less than another one.
+  // An equal byte tells less than another one, and more than none.
   const char first = bytes[needle.probes[0]];
-  needle.probes[1] = needle.probes[0];
+  needle.probes[1] = needle.probes[0] > 0 ? 0 : length - 1;
   for (size_t i = 0; i < length; ++i) {
     if (bytes[i] == first) continue;
-    if (needle.probes[1] == needle.probes[0] || is_rarer(i, needle.probes[1])) needle.probes[1] = i;
+    if (bytes[needle.probes[1]] == first || is_rarer(i, needle.probes[1])) needle.probes[1] = i;
   }
   return needle;
 }

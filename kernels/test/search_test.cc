@@ -62,6 +62,10 @@ TEST(NeedleTest, ProbesAreRareAndDifferent) {
   EXPECT_EQ(probes("e"), "ee");
   EXPECT_EQ(probes("tee t"), "te");
   EXPECT_EQ(probes("a-b"), "-b");
+  for (const char* equal : {"99", "aaaa"}) {
+    const Needle needle = MakeNeedle(equal, std::strlen(equal));
+    EXPECT_NE(needle.probes[0], needle.probes[1]);
+  }
 }
 
 }  // namespace
