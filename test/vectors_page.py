@@ -78,8 +78,9 @@ AGGREGATES_HEAD = """
 ## Aggregates
 
 With `FILTER`, `DISTINCT`, both or none. With `ORDER BY` inside the call where neither the result nor an error depends
-on it. A *fraction* is a constant or a parameter, not an array. Ordered-set aggregates end with PostgreSQL's plan when
-they meet equal values that are written differently, as 0 and -0, 1.0 and 1.00, or a month and 30 days.
+on it. A *fraction* is a constant or a parameter, or an array of some, without NULLs. Ordered-set aggregates end with
+PostgreSQL's plan when they meet equal values that are written differently, as 0 and -0, 1.0 and 1.00, or a month and 30
+days.
 
 | aggregate | arguments → result |
 |---|---|

@@ -71,7 +71,7 @@ std::vector<std::string> ResultsOf(const AggregateCase& c, PenumbraAggregate fun
   AggregateSpec aggregate{function, c.result};
   aggregate.distinct = c.how[0] == "distinct";
   aggregate.descending = c.how[0] == "desc";
-  if (c.how.size() > 1 && c.how[1] != "NULL") aggregate.fraction = std::stod(c.how[1]);
+  if (c.how.size() > 1 && c.how[1] != "NULL") aggregate.fractions = {std::stod(c.how[1])};
   for (size_t i = 0; i < c.types.size() && function != PENUMBRA_AGG_COUNT_STAR; ++i) {
     aggregate.arguments.push_back(exprs.emplace_back(ColumnExpr(static_cast<int>(i), c.types[i])).get());
   }

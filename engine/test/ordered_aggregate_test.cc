@@ -16,11 +16,12 @@ namespace {
 
 constexpr double kFractions[] = {0, 0.001, 0.25, 0.5, 0.9, 0.9999, 1};
 
-PenumbraAggregateCall Ordered(PenumbraAggregate function, PenumbraType type, PenumbraExpr argument, double fraction,
-                              bool descending) {
+// The call points to the fraction.
+PenumbraAggregateCall Ordered(PenumbraAggregate function, PenumbraType type, PenumbraExpr argument,
+                              const double& fraction, bool descending) {
   PenumbraAggregateCall call = Aggregate(function, type, argument);
-  call.has_fraction = function != PENUMBRA_AGG_MODE;
-  call.fraction = fraction;
+  call.fractions = &fraction;
+  call.fraction_count = function == PENUMBRA_AGG_MODE ? 0 : 1;
   call.descending = descending;
   return call;
 }

@@ -12,6 +12,7 @@ from queries import BY_VALUE, EXACT, Output, Query, QueryGenerator
 
 FRACTIONS = ("0", "1", "0.5", "0.5", "0.25", "0.9", "0.999", "1/3.0", "0.1::real", "NULL", "(SELECT 0.75)")
 NOT_FRACTIONS = ("1.5", "-0.1", "'NaN'", "i4_few / 4.0")
+NOT_ARRAYS = ("ARRAY[0.5, NULL]", "ARRAY[[0.5], [1]]", "'{}'::float8[]", "ARRAY[0.5, 2]", "ARRAY[(SELECT 0.75)]", "NULL::float8[]")
 NUMBERS = ("i2", "i4", "i4", "i8", "f4", "f8", "f8", "num", "iv")
 ORDERED = ("i2", "i4", "i4", "i8", "f8", "f4", "num", "num", "bool", "d", "ts", "tz", "iv", "text", "text", "bp", "uuid")
 ORDERS = ("i2", "i4", "i8", "f8", "f4", "num", "bool", "d", "ts", "tz", "iv", "text", "text", "bp", "uuid")
@@ -48,6 +49,17 @@ class OrderedQueryGenerator(QueryGenerator):
             return f"${len(self.parameters)}::float8"
         return self.choose.choice(FRACTIONS)
 
+    def _fractions(self) -> str:
+        """One, or an array of some."""
+        if self.choose.random() < 0.7:
+            return self._fraction()
+        if self.choose.random() < 0.04:
+            return self.choose.choice(NOT_ARRAYS)
+        if self.parameters is not None and self.choose.random() < 0.5:
+            self.parameters.append(("float8[]", self.choose.choice(["{0.5}", "{0.9,0.1}"])))
+            return f"${len(self.parameters)}::float8[]"
+        return f"ARRAY[{', '.join(self.choose.choices(FRACTIONS[:-2], k=self.choose.choice([1, 2, 3, 9])))}]::float8[]"
+
     def _value(self, kinds: tuple[str, ...]) -> str:
         return self.expressions.expression(self.choose.choice(kinds), self.choose.choice([0, 0, 0, 1, 2]))
 
@@ -55,8 +67,8 @@ class OrderedQueryGenerator(QueryGenerator):
         pick = self.choose.choice
         direction = pick(["", "", " DESC", " ASC NULLS FIRST", " DESC NULLS LAST"])
         made = pick([
-            f"percentile_cont({self._fraction()}) WITHIN GROUP (ORDER BY {self._value(NUMBERS)}{direction})",
-            f"percentile_disc({self._fraction()}) WITHIN GROUP (ORDER BY {self._value(ORDERED)}{direction})",
+            f"percentile_cont({self._fractions()}) WITHIN GROUP (ORDER BY {self._value(NUMBERS)}{direction})",
+            f"percentile_disc({self._fractions()}) WITHIN GROUP (ORDER BY {self._value(ORDERED)}{direction})",
             f"mode() WITHIN GROUP (ORDER BY {self._value(ORDERED)}{direction})",
             f"{pick(['bit_and', 'bit_or', 'bit_xor'])}({self._value(('i2', 'i4', 'i8'))})",
         ])  # fmt: skip

@@ -177,16 +177,16 @@ typedef struct PenumbraAggregateCall {
   PenumbraExpr filter; /* -1 for none */
   bool distinct;
   const PenumbraCollation *collation; /* of what orders text; NULL: C; copied */
-  /* Of ordered-set aggregates: ORDER BY ... DESC, and the fraction of a percentile. A fraction that is NULL makes the
-   * result NULL. */
+  /* Of ordered-set aggregates: ORDER BY ... DESC, and the fractions of a percentile, 0 to 1, copied. None: NULL, which
+   * makes the result NULL. With `result` PENUMBRA_ARRAY an array of as many percentiles. */
   bool descending;
-  bool has_fraction;
-  double fraction; /* 0 to 1 */
+  const double *fractions;
+  int fraction_count;
   /* Of string_agg(text, delimiter), which passes over rows without a text, and array_agg: ORDER BY inside the call, of
    * at least one key. Of DISTINCT each key is an argument. */
   const PenumbraSortKey *order;
   int order_count;
-  uint32_t element_oid; /* of array_agg: what the array's header says of its elements' type */
+  uint32_t element_oid; /* of an array: what the array's header says of its elements' type */
 } PenumbraAggregateCall;
 
 /* key_count 0: one group, a row even without input. DISTINCT is an aggregation without calls. */

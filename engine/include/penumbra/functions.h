@@ -88,7 +88,7 @@ typedef enum PenumbraFunction {
   X(BOOL_AND, "bool_and", Boolean, Least, kLeast) X(BOOL_OR, "bool_or", Boolean, Greatest, kGreatest) \
   X(BIT_AND, "bit_and", Bits, BitAnd, kValues) X(BIT_OR, "bit_or", Bits, BitOr, kValues) \
   X(BIT_XOR, "bit_xor", Bits, BitXor, kValues) \
-  /* of the values in order: PenumbraAggregateCall.fraction, .descending */ \
+  /* of the values in order: PenumbraAggregateCall.fractions, .descending */ \
   X(PERCENTILE_CONT, "percentile_cont", Continuous, Ordered, kValues) \
   X(PERCENTILE_DISC, "percentile_disc", Ordered, Ordered, kValues) X(MODE, "mode", Ordered, Ordered, kValues) \
   /* of rows in order: PenumbraAggregateCall.order */ \

@@ -96,7 +96,11 @@ bool CheckAggregate(const AggregateSpec& spec, std::string* reason) {
   for (const Expr* argument : spec.arguments) types.push_back(argument->type);
   const bool is_distinct_row = spec.distinct && types.empty();
   const bool is_filter = spec.filter == nullptr || spec.filter->type == PENUMBRA_BOOL;
-  if (info.find_result(types) == spec.result && is_filter && !is_distinct_row) return true;
+  const Result result = info.find_result(types);
+  const bool is_percentile =
+      spec.function == PENUMBRA_AGG_PERCENTILE_CONT || spec.function == PENUMBRA_AGG_PERCENTILE_DISC;
+  const bool is_array = is_percentile && result.has_value() && spec.result == PENUMBRA_ARRAY;
+  if ((result == spec.result || is_array) && is_filter && !is_distinct_row) return true;
   *reason = std::string("aggregate ") + info.name + " on " + TypeList(types);
   return false;
 }

@@ -54,14 +54,14 @@ class StateStore {
 struct AggregateResult {
   PenumbraAggregate function;
   PenumbraType type;
-  bool descending = false;          // of ordered-set aggregates
-  std::optional<double> fraction;   // of percentiles; none: NULL
-  const Expr* delimiter = nullptr;  // of string_agg, a constant; null: an argument
-  uint32_t element_oid = 0;         // of arrays
+  bool descending = false;                         // of ordered-set aggregates
+  const std::vector<double>* fractions = nullptr;  // of percentiles; none: NULL
+  const Expr* delimiter = nullptr;                 // of string_agg, a constant; null: an argument
+  uint32_t element_oid = 0;                        // of arrays
   ExecutionEnvironment* environment = nullptr;
 };
 inline AggregateResult ResultOf(const AggregateSpec& spec, ExecutionEnvironment& environment) {
-  return {spec.function, spec.result, spec.descending, spec.fraction, spec.delimiter, spec.element_oid, &environment};
+  return {spec.function, spec.result, spec.descending, &spec.fractions, spec.delimiter, spec.element_oid, &environment};
 }
 
 // One for all states of an execution, whatever groups they belong to; several threads use it at a time.

@@ -1,5 +1,6 @@
 // Ordered-set aggregates: percentile_cont, percentile_disc and mode. All of one argument share a state, which keeps its
 // values.
+#include "aggregate/array_image.h"
 #include "aggregate/collected_values.h"
 #include "aggregate/ordered_selection.h"
 #include "aggregate/ordered_values.h"
@@ -21,7 +22,8 @@ class OrderedAccumulator : public Accumulator {
 
  public:
   template <typename... Arguments>
-  explicit OrderedAccumulator(Arguments... arguments) : Accumulator(sizeof(State), true), values_(arguments...) {}
+  explicit OrderedAccumulator(PenumbraType type, Arguments... arguments)
+      : Accumulator(sizeof(State), true), type_(type), values_(arguments...) {}
 
   void AddRun(char* state, const Vector* arguments, RowSelection selection, StateStore& store) const override {
     State collected = StateAt(state);
@@ -42,9 +44,10 @@ class OrderedAccumulator : public Accumulator {
 
   Vector Finalize(const AggregateResult& result, const char* const* groups, uint32_t offset, uint32_t count,
                   Arena& arena) const override {
+    if (result.type == PENUMBRA_ARRAY) return FinalizeArrays(result, groups, offset, count, arena);
     typename Values::Results results(values_, result.type, count, arena);
     Arena scratch(&result.environment->budget);
-    const bool is_null = result.function != PENUMBRA_AGG_MODE && !result.fraction.has_value();
+    const bool is_null = result.function != PENUMBRA_AGG_MODE && result.fractions->empty();
     for (uint32_t i = 0; i < count; ++i) {
       const State& collected = *reinterpret_cast<const State*>(groups[i] + offset);
       if (is_null || collected.count() == 0) {
@@ -53,7 +56,7 @@ class OrderedAccumulator : public Accumulator {
       }
       result.environment->CheckCancelled();
       scratch.Reset();
-      results.Set(i, ValueOf(result, collected, scratch));
+      results.Set(i, ValueOf(result, result.fractions->empty() ? 0 : result.fractions->front(), collected, scratch));
     }
     return results.Finish();
   }
@@ -80,21 +83,56 @@ class OrderedAccumulator : public Accumulator {
  private:
   static State& StateAt(char* state) { return *reinterpret_cast<State*>(state); }
 
-  Stored ValueOf(const AggregateResult& result, const State& collected, Arena& scratch) const {
+  // An array for each group: of the percentiles of all fractions.
+  Vector FinalizeArrays(const AggregateResult& result, const char* const* groups, uint32_t offset, uint32_t count,
+                        Arena& arena) const {
+    StringRef* arrays;
+    ResultVector out = MakeResult(PENUMBRA_ARRAY, count, arena, &arrays);
+    Arena scratch(&result.environment->budget);
+    const auto fraction_count = static_cast<uint32_t>(result.fractions->size());
+    const RowLayout layout({type_});
+    ArrayImage image(result.element_oid, layout);
+    std::vector<char> rows(size_t{fraction_count} * layout.row_bytes());
+    std::vector<char*> row_of(fraction_count);
+    std::vector<SortEntry> elements(fraction_count);
+    for (uint32_t k = 0; k < fraction_count; ++k) {
+      elements[k].row = row_of[k] = rows.data() + size_t{k} * layout.row_bytes();
+    }
+    for (uint32_t i = 0; i < count; ++i) {
+      const State& collected = *reinterpret_cast<const State*>(groups[i] + offset);
+      if (fraction_count == 0 || collected.count() == 0) {
+        out.SetNull(i, arena);
+        continue;
+      }
+      scratch.Reset();
+      typename Values::Results results(values_, type_, fraction_count, scratch);
+      for (uint32_t k = 0; k < fraction_count; ++k) {
+        result.environment->CheckCancelled();
+        results.Set(k, ValueOf(result, (*result.fractions)[k], collected, scratch));
+      }
+      const Vector values = results.Finish();
+      layout.Write(&values, {nullptr, fraction_count}, row_of.data(), scratch);
+      arrays[i] = image.Make(elements.data(), fraction_count, *result.environment, arena);
+    }
+    return out.vector;
+  }
+
+  // The fraction is of percentiles.
+  Stored ValueOf(const AggregateResult& result, double fraction, const State& collected, Arena& scratch) const {
     if (result.function == PENUMBRA_AGG_MODE) return Mode(result, collected, scratch);
     if constexpr (kHasBetween) {
-      if (result.function == PENUMBRA_AGG_PERCENTILE_CONT) return Continuous(result, collected, scratch);
+      if (result.function == PENUMBRA_AGG_PERCENTILE_CONT) return Continuous(result, fraction, collected, scratch);
     }
     const uint64_t count = collected.count();
-    const uint64_t number = static_cast<uint64_t>(std::ceil(*result.fraction * static_cast<double>(count)));
+    const uint64_t number = static_cast<uint64_t>(std::ceil(fraction * static_cast<double>(count)));
     const uint64_t place = number == 0 ? 0 : number - 1;
     return At(result, collected, result.descending ? count - 1 - place : place, scratch);
   }
 
   // PostgreSQL's formula: the places are counted in the order asked for.
-  Stored Continuous(const AggregateResult& result, const State& collected, Arena& scratch) const {
+  Stored Continuous(const AggregateResult& result, double fraction, const State& collected, Arena& scratch) const {
     const uint64_t last = collected.count() - 1;
-    const double position = *result.fraction * static_cast<double>(last);
+    const double position = fraction * static_cast<double>(last);
     const uint64_t first = static_cast<uint64_t>(std::floor(position));
     const uint64_t second = static_cast<uint64_t>(std::ceil(position));
     OrderedSelection<Values> selection(values_, collected, seed_, *result.environment, scratch);
@@ -151,6 +189,7 @@ class OrderedAccumulator : public Accumulator {
     return sorted[mode];
   }
 
+  const PenumbraType type_;  // of the argument
   const Values values_;
   const HashSeed seed_ = HashSeed::Random();
 };
@@ -159,21 +198,22 @@ class OrderedAccumulator : public Accumulator {
 
 std::unique_ptr<Accumulator> CreateOrderedAccumulator(const AggregateSpec& spec) {
   const Collation* collation = spec.collation;
-  switch (ArgumentType(spec)) {
-    case PENUMBRA_BOOL: return std::make_unique<OrderedAccumulator<IntegerValues<uint8_t>>>();
-    case PENUMBRA_INT2: return std::make_unique<OrderedAccumulator<IntegerValues<int16_t>>>();
+  const PenumbraType type = ArgumentType(spec);
+  switch (type) {
+    case PENUMBRA_BOOL: return std::make_unique<OrderedAccumulator<IntegerValues<uint8_t>>>(type);
+    case PENUMBRA_INT2: return std::make_unique<OrderedAccumulator<IntegerValues<int16_t>>>(type);
     case PENUMBRA_INT4:
-    case PENUMBRA_DATE: return std::make_unique<OrderedAccumulator<IntegerValues<int32_t>>>();
+    case PENUMBRA_DATE: return std::make_unique<OrderedAccumulator<IntegerValues<int32_t>>>(type);
     case PENUMBRA_INT8:
     case PENUMBRA_TIMESTAMP:
-    case PENUMBRA_TIMESTAMPTZ: return std::make_unique<OrderedAccumulator<IntegerValues<int64_t>>>();
-    case PENUMBRA_FLOAT4: return std::make_unique<OrderedAccumulator<FloatValues<float, int32_t>>>();
-    case PENUMBRA_FLOAT8: return std::make_unique<OrderedAccumulator<FloatValues<double, int64_t>>>();
-    case PENUMBRA_NUMERIC: return std::make_unique<OrderedAccumulator<NumericValues>>();
-    case PENUMBRA_INTERVAL: return std::make_unique<OrderedAccumulator<IntervalValues>>();
-    case PENUMBRA_UUID: return std::make_unique<OrderedAccumulator<UuidValues>>();
-    case PENUMBRA_TEXT: return std::make_unique<OrderedAccumulator<StringValues>>(false, collation);
-    case PENUMBRA_BPCHAR: return std::make_unique<OrderedAccumulator<StringValues>>(true, collation);
+    case PENUMBRA_TIMESTAMPTZ: return std::make_unique<OrderedAccumulator<IntegerValues<int64_t>>>(type);
+    case PENUMBRA_FLOAT4: return std::make_unique<OrderedAccumulator<FloatValues<float, int32_t>>>(type);
+    case PENUMBRA_FLOAT8: return std::make_unique<OrderedAccumulator<FloatValues<double, int64_t>>>(type);
+    case PENUMBRA_NUMERIC: return std::make_unique<OrderedAccumulator<NumericValues>>(type);
+    case PENUMBRA_INTERVAL: return std::make_unique<OrderedAccumulator<IntervalValues>>(type);
+    case PENUMBRA_UUID: return std::make_unique<OrderedAccumulator<UuidValues>>(type);
+    case PENUMBRA_TEXT: return std::make_unique<OrderedAccumulator<StringValues>>(type, false, collation);
+    case PENUMBRA_BPCHAR: return std::make_unique<OrderedAccumulator<StringValues>>(type, true, collation);
     case PENUMBRA_ARRAY: break;
   }
   throw EngineError(PENUMBRA_INTERNAL, "an ordered-set aggregate of an unknown type");

@@ -27,11 +27,11 @@ struct AggregateSpec {
   bool distinct = false;
   const Collation* collation = nullptr;  // of what orders text; null: C
   bool descending = false;               // of ordered-set aggregates
-  std::optional<double> fraction;        // of percentiles; none: NULL
+  std::vector<double> fractions;         // of percentiles; none: NULL
   // Of AggregateNeeds::kRows. Keys that are no argument in SQL stand behind those that are.
   std::vector<AggregateOrder> order;
   const Expr* delimiter = nullptr;  // of string_agg, if constant: it is no argument then
-  uint32_t element_oid = 0;         // of array_agg
+  uint32_t element_oid = 0;         // of arrays
 };
 
 // Aggregation by keys (none: one group). Output columns: keys, then aggregates.

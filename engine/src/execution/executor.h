@@ -174,13 +174,13 @@ class Executor {
   int work_waiters_ = 0;                  // so many of them
   std::condition_variable ticket_ready_;  // those that have claimed rows wait for no more than a ticket
   int ticket_waiters_ = 0;
-  std::vector<Worker*> paused_;  // of work_waiters_: those in the pipeline, between two morsels
-  int unstarted_threads_ = 0;    // for want of tickets
-  std::condition_variable progress_;      // the caller waits
-  uint64_t progress_count_ = 0;           // of what it may wait for
-  uint64_t progress_seen_ = 0;            // when the caller last looked
-  size_t number_ = 0;                     // of the pipeline that runs
-  std::unique_ptr<Pipeline> pipeline_;    // that one, or the peek before it
+  std::vector<Worker*> paused_;         // of work_waiters_: those in the pipeline, between two morsels
+  int unstarted_threads_ = 0;           // for want of tickets
+  std::condition_variable progress_;    // the caller waits
+  uint64_t progress_count_ = 0;         // of what it may wait for
+  uint64_t progress_seen_ = 0;          // when the caller last looked
+  size_t number_ = 0;                   // of the pipeline that runs
+  std::unique_ptr<Pipeline> pipeline_;  // that one, or the peek before it
   Emptiness emptiness_;
   bool is_unneeded_ = false;                  // the pipeline has nothing to do
   PipelineSpec peek_spec_;                    // of the peek

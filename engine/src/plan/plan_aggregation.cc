@@ -33,13 +33,19 @@ bool Plan::CheckAggregateCall(PenumbraOperator input, const PenumbraAggregateCal
   aggregate->filter = call.filter >= 0 ? exprs_[call.filter].get() : nullptr;
   aggregate->distinct = call.distinct;
   aggregate->descending = call.descending;
-  if (call.has_fraction) aggregate->fraction = call.fraction;
+  aggregate->fractions.assign(call.fractions, call.fractions + call.fraction_count);
+  aggregate->element_oid = call.element_oid;
   if (!FindCollation(call.collation, &aggregate->collation)) return false;
   if (aggregate->filter != nullptr && aggregate->filter->type != PENUMBRA_BOOL) {
     reason_ = "an aggregate's filter that is not boolean";
     return false;
   }
-  if (call.has_fraction && !(call.fraction >= 0 && call.fraction <= 1)) {
+  if (call.fraction_count > static_cast<int>(kVectorRows)) {
+    reason_ = "so many percentiles at once";
+    return false;
+  }
+  const auto is_fraction = [](double fraction) { return fraction >= 0 && fraction <= 1; };
+  if (!std::all_of(aggregate->fractions.begin(), aggregate->fractions.end(), is_fraction)) {
     reason_ = "a percentile value that is not between 0 and 1";
     return false;
   }
@@ -58,7 +64,6 @@ bool Plan::CheckCollectingCall(PenumbraOperator input, const PenumbraAggregateCa
     reason_ = kShowsOrder;
     return false;
   }
-  aggregate->element_oid = call.element_oid;
   if (joins_text && arguments[1]->kind == Expr::Kind::kConstant) {
     aggregate->delimiter = arguments[1];
     arguments.pop_back();

@@ -513,7 +513,8 @@ int SortKeys::CompareValues(const Key& key, const char* a, const char* b, int co
   return Decimal::Compare(x.ToDecimal(), y.ToDecimal());
 }
 
-// An entry that is beyond the bound stays so: bounds only get better. The others are compared in each row; they are few.
+// An entry that is beyond the bound stays so: bounds only get better. The others are compared in each row; they are
+// few.
 uint32_t SortKeys::SelectStrings(const Vector& key, uint32_t rows, const char* row, BeyondCodes* beyond,
                                  uint16_t* selected) const {
   const Key& first = keys_[0];

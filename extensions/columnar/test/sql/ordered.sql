@@ -61,8 +61,15 @@ SELECT * FROM ordered('SELECT array_agg(DISTINCT v), array_agg(DISTINCT v ORDER 
 SELECT * FROM ordered('SELECT g, v, array_agg(id ORDER BY id), string_agg(t, '','' ORDER BY id) FROM o WHERE id < 500 GROUP BY CUBE (g, v)');
 SELECT * FROM ordered('SELECT a.id, (SELECT string_agg(b.t, '','' ORDER BY b.id) FROM o b WHERE b.v = a.v) FROM o a WHERE a.id < 100');
 SELECT * FROM ordered('SELECT g, cardinality(array_agg(t ORDER BY id)) FROM o GROUP BY g HAVING length(string_agg(t, '','' ORDER BY id)) > 10');
+-- arrays of fractions
+SELECT * FROM ordered('SELECT g, percentile_cont(ARRAY[0, 0.5, 0.9, 0.5]) WITHIN GROUP (ORDER BY f), percentile_cont(0.5) WITHIN GROUP (ORDER BY f) FROM o GROUP BY g');
+SELECT * FROM ordered('SELECT percentile_cont(ARRAY[0.1, 0.7]) WITHIN GROUP (ORDER BY i DESC), percentile_disc(ARRAY[1, 0]) WITHIN GROUP (ORDER BY m),
+  percentile_disc(ARRAY[0.3]) WITHIN GROUP (ORDER BY t DESC), percentile_disc(ARRAY[0.3, 0.6]) WITHIN GROUP (ORDER BY c), percentile_disc(ARRAY[0.3, 0.6]) WITHIN GROUP (ORDER BY v) FROM o');
+SELECT * FROM ordered('SELECT g, percentile_disc(ARRAY[0.5]) WITHIN GROUP (ORDER BY v) FILTER (WHERE id < 3), percentile_disc(NULL::float8[]) WITHIN GROUP (ORDER BY v) FROM o GROUP BY g');
 -- what is PostgreSQL's
-SELECT * FROM ordered('SELECT percentile_cont(ARRAY[0.5, 0.9]) WITHIN GROUP (ORDER BY f) FROM o');
+SELECT * FROM ordered('SELECT percentile_cont(ARRAY[0.5, NULL]) WITHIN GROUP (ORDER BY f) FROM o');
+SELECT * FROM ordered('SELECT percentile_cont(ARRAY[[0.5], [0.9]]) WITHIN GROUP (ORDER BY f) FROM o');
+SELECT * FROM ordered('SELECT percentile_cont(ARRAY[]::float8[]) WITHIN GROUP (ORDER BY f) FROM o');
 SELECT * FROM ordered('SELECT g, percentile_cont(g / 10.0) WITHIN GROUP (ORDER BY f) FROM o GROUP BY g');
 SELECT * FROM ordered('SELECT rank(5) WITHIN GROUP (ORDER BY v) FROM o');
 SELECT * FROM ordered('SELECT mode() WITHIN GROUP (ORDER BY t USING ~<~) FROM o');
@@ -91,7 +98,7 @@ EXECUTE p(-1);
 EXPLAIN (COSTS OFF) EXECUTE p(0.25);
 -- groups that do not fit into memory
 SET work_mem = '64kB';
-SELECT * FROM ordered('SELECT id % 1000 AS k, percentile_cont(0.5) WITHIN GROUP (ORDER BY f), mode() WITHIN GROUP (ORDER BY t) FROM o GROUP BY 1');
+SELECT * FROM ordered('SELECT id % 1000 AS k, percentile_cont(0.5) WITHIN GROUP (ORDER BY f), mode() WITHIN GROUP (ORDER BY t), percentile_disc(ARRAY[0.1, 1]) WITHIN GROUP (ORDER BY t) FROM o GROUP BY 1');
 SELECT * FROM ordered('SELECT id % 1000 AS k, string_agg(t, '','' ORDER BY f), array_agg(t ORDER BY f DESC) FROM o GROUP BY 1');
 RESET work_mem;
 DROP FUNCTION ordered;

@@ -14,8 +14,9 @@
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/tlist.h"
-#include "utils/regproc.h"
+#include "utils/array.h"
 #include "utils/lsyscache.h"
+#include "utils/regproc.h"
 
 #include "query/pipeline/can_fail.h"
 #include "query/pipeline/function_map.h"
@@ -42,17 +43,34 @@ translate_order(Translation *translation, Aggref *aggref, PenumbraAggregateCall 
 	return translate_check_equality(translation, aggref->inputcollid);
 }
 
+/* The fractions of an array of at least one, and no NULL; else NULL. */
+static double *
+fractions_of_array(ArrayType *array, int *count)
+{
+	double	   *fractions;
+	Datum	   *values;
+	bool	   *nulls;
+
+	if (ARR_NDIM(array) != 1 || array_contains_nulls(array))
+		return NULL;
+	deconstruct_array(array, FLOAT8OID, sizeof(float8), FLOAT8PASSBYVAL, TYPALIGN_DOUBLE, &values, &nulls, count);
+	fractions = palloc(sizeof(double) * *count);
+	for (int i = 0; i < *count; i++)
+		fractions[i] = DatumGetFloat8(values[i]);
+	return fractions;
+}
+
 /*
- * The fraction of a percentile.  One out of range is PostgreSQL's error when a
+ * The fractions of a percentile.  One out of range is PostgreSQL's error when a
  * group is finished, so the ordinary plan runs.
  */
 static bool
-translate_fraction(Translation *translation, Node *node, PenumbraAggregateCall *call)
+translate_fractions(Translation *translation, Node *node, PenumbraAggregateCall *call)
 {
+	bool		is_array = exprType(node) != FLOAT8OID;
 	RuntimeValue value = {0};
+	double	   *fractions;
 
-	if (exprType(node) != FLOAT8OID)
-		return translation_refuse(translation, "percentiles of an array") >= 0;
 	if (IsA(node, Const))
 	{
 		value.value = ((Const *) node)->constvalue;
@@ -67,12 +85,28 @@ translate_fraction(Translation *translation, Node *node, PenumbraAggregateCall *
 	else
 	{
 		(void) translation_runtime_index(translation, node);
-		value.value = Float8GetDatum(0);
+		value.isnull = true;
 	}
-	call->has_fraction = !value.isnull;
-	call->fraction = value.isnull || value.has_failed ? 0 : DatumGetFloat8(value.value);
-	if (value.has_failed || isnan(call->fraction) || call->fraction < 0 || call->fraction > 1)
+	if (value.has_failed)
 		return translation_refuse(translation, "percentile whose fraction is not between 0 and 1") >= 0;
+	if (value.isnull)
+		return true;
+	if (is_array)
+		fractions = fractions_of_array(DatumGetArrayTypeP(value.value), &call->fraction_count);
+	else
+	{
+		fractions = palloc(sizeof(double));
+		*fractions = DatumGetFloat8(value.value);
+		call->fraction_count = 1;
+	}
+	if (fractions == NULL)
+		return translation_refuse(translation, "percentiles of an array that is empty, or has NULLs or several dimensions") >= 0;
+	for (int i = 0; i < call->fraction_count; i++)
+	{
+		if (isnan(fractions[i]) || fractions[i] < 0 || fractions[i] > 1)
+			return translation_refuse(translation, "percentile whose fraction is not between 0 and 1") >= 0;
+	}
+	call->fractions = fractions;
 	return true;
 }
 
@@ -122,10 +156,10 @@ translate_rows_order(Translation *translation, const Aggref *aggref, PenumbraAgg
 static bool
 translate_result(Translation *translation, Aggref *aggref, PenumbraAggregateCall *call)
 {
-	if (call->function != PENUMBRA_AGG_ARRAY_AGG)
+	call->element_oid = get_element_type(aggref->aggtype);
+	if (!OidIsValid(call->element_oid))
 		return translate_type_of(translation, (Node *) aggref, &call->result);
 	call->result = PENUMBRA_ARRAY;
-	call->element_oid = get_element_type(aggref->aggtype);
 	return true;
 }
 
@@ -136,7 +170,7 @@ translate_kind(Translation *translation, Aggref *aggref, PenumbraAggregateCall *
 		return true;
 	if (!translate_order(translation, aggref, call))
 		return false;
-	return aggref->aggdirectargs == NIL || translate_fraction(translation, linitial(aggref->aggdirectargs), call);
+	return aggref->aggdirectargs == NIL || translate_fractions(translation, linitial(aggref->aggdirectargs), call);
 }
 
 /* Whether an ORDER BY among the arguments can be dropped: neither the result nor an error depends on it. */
