@@ -15,12 +15,11 @@ constexpr uint32_t kMergeBlockRows = 256;
 
 // ---------------------------------------------------------------- consuming
 
-// Before a batch, whose rows are not yet anywhere: the memo, the table and row_groups point to what Spill() frees.
+// Before a batch, whose rows are not yet anywhere: the memo and row_groups point to what Spill() frees.
 void GroupAggregation::SpillIfFull(Local& local) {
   if (!local.groups.ShouldSpill()) return;
   local.groups.Spill();
   local.memo.Forget();
-  local.table.Forget();
 }
 
 // Three ways to a row's group, the fastest first: numbers of combinations of codes, words of encoded keys, images. In
@@ -32,8 +31,9 @@ void GroupAggregation::Consume(Local& local, const Vector* keys, uint32_t rows, 
     local.new_rows.clear();
     const uint16_t* numbers = local.memo.NumberGroups(rows, &local.new_rows);
     if (!local.new_rows.empty()) {
-      InsertNewRows(local, keys, arena);
-      local.memo.groups().insert(local.memo.groups().end(), local.row_groups, local.row_groups + local.new_rows.size());
+      const auto new_count = static_cast<uint32_t>(local.new_rows.size());
+      local.groups.FindOrInsert(keys, {local.new_rows.data(), new_count}, arena, local.row_groups);
+      local.memo.groups().insert(local.memo.groups().end(), local.row_groups, local.row_groups + new_count);
     }
     if (local.memo.groups().size() <= RowsByNumber::kMaxNumbers) {
       UpdateByNumber(local, numbers, rows, updates);
@@ -41,18 +41,8 @@ void GroupAggregation::Consume(Local& local, const Vector* keys, uint32_t rows, 
     }
     if (updates.empty()) return;
     for (uint32_t i = 0; i < rows; ++i) local.row_groups[i] = local.memo.groups()[numbers[i]];
-  } else if (local.table.Encode(keys, layout_.keys.count(), rows)) {
-    local.new_rows.clear();
-    local.table.FindNew(rows, &local.new_rows);
-    if (!local.new_rows.empty()) {
-      InsertNewRows(local, keys, arena);
-      local.table.Enter(local.new_rows, local.row_groups);
-    }
-    if (updates.empty()) return;
-    local.table.Lookup(rows, local.row_groups);
   } else {
-    layout_.keys.BuildImages(keys, {nullptr, rows}, arena, local.images.data());
-    local.groups.FindOrInsert(local.images.data(), rows, local.row_groups);
+    local.groups.FindOrInsertByTable(keys, rows, arena, local.row_groups);
   }
   UpdateScattered(local.row_groups, updates, local.groups.store());
 }
@@ -78,17 +68,10 @@ void GroupAggregation::ConsumeGroups(Local& local, const Vector* keys, char* con
   StateStore& store = local.groups.store();
   char* states[kVectorRows];
   for (uint32_t i = 0; i < count; ++i) states[i] = CopyStates(groups[i], states_shift, store, arena);
-  layout_.keys.BuildImages(keys, {nullptr, count}, arena, local.images.data());
-  local.groups.FindOrInsert(local.images.data(), count, local.row_groups);
+  local.groups.FindOrInsert(keys, {nullptr, count}, arena, local.row_groups);
   for (const AccumulatorSlot& slot : layout_.accumulators) {
     slot.accumulator->Combine(local.row_groups, states, slot.offset, count, store);
   }
-}
-
-void GroupAggregation::InsertNewRows(Local& local, const Vector* keys, Arena& arena) const {
-  RowSelection selection{local.new_rows.data(), static_cast<uint32_t>(local.new_rows.size())};
-  layout_.keys.BuildImages(keys, selection, arena, local.images.data());
-  local.groups.FindOrInsert(local.images.data(), selection.count, local.row_groups);
 }
 
 void GroupAggregation::UpdateScattered(char* const* groups, const std::vector<Update>& updates,
@@ -134,8 +117,7 @@ void GroupAggregation::AddEmptyGroup() {
   }
   std::unique_ptr<Local> local = CreateLocal();
   Arena arena;
-  layout_.keys.BuildImages(nullptr, {nullptr, 1}, arena, local->images.data());
-  local->groups.FindOrInsert(local->images.data(), 1, local->row_groups);
+  local->groups.FindOrInsert(nullptr, {nullptr, 1}, arena, local->row_groups);
   Combine(*local);
 }
 

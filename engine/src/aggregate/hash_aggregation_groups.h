@@ -16,7 +16,6 @@
 
 #include "aggregate/hash_aggregation_local.h"
 #include "aggregate/hash_aggregation_memo.h"
-#include "aggregate/hash_aggregation_table.h"
 #include "operator/execution_environment.h"
 
 namespace penumbra {
@@ -38,19 +37,14 @@ class GroupAggregation {
   };
   class Local {
    public:
-    Local(const GroupLayout& layout, ExecutionEnvironment& environment)
-        : groups(layout, environment),
-          table(!layout.accumulators.empty(), environment),
-          images(size_t{kVectorRows} * layout.keys.image_bytes()) {}
+    Local(const GroupLayout& layout, ExecutionEnvironment& environment) : groups(layout, environment) {}
 
    private:
     friend class GroupAggregation;
     LocalGroups groups;
     CodeMemo memo;
-    GroupTable table;
     RowsByNumber by_number;
     std::vector<uint16_t> new_rows;
-    std::vector<char> images;
     char* row_groups[kVectorRows];
   };
   std::unique_ptr<Local> CreateLocal() { return std::make_unique<Local>(layout_, environment_); }
@@ -96,8 +90,6 @@ class GroupAggregation {
   class PartitionReader;
 
   static void SpillIfFull(Local& local);
-  // The groups of the rows in local.new_rows, to local.row_groups.
-  void InsertNewRows(Local& local, const Vector* keys, Arena& arena) const;
   void UpdateByNumber(Local& local, const uint16_t* numbers, uint32_t rows, const std::vector<Update>& updates);
   char* CopyStates(const char* group, int64_t states_shift, StateStore& store, Arena& arena) const;
   void MergePartition(Partition* partition, StateStore& store);

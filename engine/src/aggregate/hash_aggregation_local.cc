@@ -31,7 +31,9 @@ LocalGroups::LocalGroups(const GroupLayout& layout, ExecutionEnvironment& enviro
     : layout_(layout),
       environment_(environment),
       store_(std::make_unique<StateStore>(&environment.budget)),
-      directory_(&environment.budget) {
+      directory_(&environment.budget),
+      table_(layout.has_states(), environment),
+      images_(size_t{kVectorRows} * layout.keys.image_bytes()) {
   spilled_.resize(kPartitions);
   StartRows();
   directory_.Reset(kFirstDirectoryRows);
@@ -67,8 +69,22 @@ void LocalGroups::MakeRoom() {
   may_repeat_ = true;
 }
 
-void LocalGroups::FindOrInsert(const char* images, uint32_t count, char** groups) {
+void LocalGroups::FindOrInsertByTable(const Vector* keys, uint32_t rows, Arena& arena, char** groups) {
+  if (!table_.Encode(keys, layout_.keys.count(), rows)) return FindOrInsert(keys, {nullptr, rows}, arena, groups);
+  new_rows_.clear();
+  table_.FindNew(rows, &new_rows_);
+  if (!new_rows_.empty()) {
+    FindOrInsert(keys, {new_rows_.data(), static_cast<uint32_t>(new_rows_.size())}, arena, groups);
+    table_.Enter(new_rows_, groups);
+  }
+  if (layout_.has_states()) table_.Lookup(rows, groups);
+}
+
+void LocalGroups::FindOrInsert(const Vector* keys, RowSelection selection, Arena& arena, char** groups) {
+  const char* images = images_.data();
+  const uint32_t count = selection.count;
   const size_t stride = layout_.keys.image_bytes();
+  layout_.keys.BuildImages(keys, selection, arena, images_.data());
   if (unprobed_rows_left_ > 0) {
     unprobed_rows_left_ -= std::min<uint64_t>(unprobed_rows_left_, count);
     for (uint32_t i = 0; i < count; ++i) groups[i] = NewRow(images + i * stride);
@@ -103,6 +119,7 @@ void LocalGroups::Spill() {
   StartRows();
   store_ = std::make_unique<StateStore>(&environment_.budget);
   directory_.Reset(kFirstDirectoryRows);
+  table_.Forget();
   probed_rows_ = 0;
   may_repeat_ = true;
 }

@@ -10,6 +10,7 @@
 
 #include "aggregate/hash_aggregation_rows.h"
 #include "aggregate/hash_aggregation_spill.h"
+#include "aggregate/hash_aggregation_table.h"
 #include "operator/execution_environment.h"
 
 namespace penumbra {
@@ -18,8 +19,11 @@ class LocalGroups {
  public:
   LocalGroups(const GroupLayout& layout, ExecutionEnvironment& environment);
 
-  // groups[i] becomes the row of the group of image i. Rows of one group may be several.
-  void FindOrInsert(const char* images, uint32_t count, char** groups);
+  // groups[i] becomes the row of the i-th selected row's group. Rows of one group may be several.
+  void FindOrInsert(const Vector* keys, RowSelection selection, Arena& arena, char** groups);
+  // The same for all rows, with the help of a table where it can; without states nobody needs to know the groups, and
+  // they may stay unset.
+  void FindOrInsertByTable(const Vector* keys, uint32_t rows, Arena& arena, char** groups);
 
   StateStore& store() { return *store_; }
   // Whether the execution is over its budget and this thread holds a share worth writing.
@@ -37,14 +41,17 @@ class LocalGroups {
  private:
   char* NewRow(const char* image);
   void MakeRoom();
+  void StartRows();
 
   const GroupLayout& layout_;
   ExecutionEnvironment& environment_;
-  void StartRows();
 
   std::unique_ptr<StateStore> store_;
   std::unique_ptr<Arena> row_memory_;
   GroupDirectory directory_;
+  GroupTable table_;
+  std::vector<uint16_t> new_rows_;
+  std::vector<char> images_;
   std::vector<RowPages> rows_;
   std::vector<SpilledRows> spilled_;
   std::shared_ptr<SpillFile> file_;

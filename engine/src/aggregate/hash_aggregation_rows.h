@@ -36,6 +36,7 @@ struct GroupLayout {
     return static_cast<int>(accumulators.size()) - 1;
   }
 
+  bool has_states() const { return row_bytes > keys.image_bytes(); }
   // Without what states point to.
   RowFormat format() const { return {&keys, nullptr, 0, row_bytes}; }
 

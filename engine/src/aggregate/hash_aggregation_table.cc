@@ -75,6 +75,7 @@ bool GroupTable::UpdateDimension(const Vector& key, uint32_t rows, uint64_t max_
 }
 
 bool GroupTable::Encode(const Vector* keys, int key_count, uint32_t rows) {
+  if (key_count == 0) return false;
   rows_seen_ += rows;
   if (resting_rows_ > 0) {
     resting_rows_ -= std::min<uint64_t>(resting_rows_, rows);

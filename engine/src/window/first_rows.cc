@@ -43,7 +43,6 @@ FirstRows::Local::Local(const FirstRows& of)
       arena_(std::make_unique<Arena>(&of.environment_.budget)),
       compact_bytes_(kCompactBytesMin),
       judged_rows_(kFirstJudgedRows),
-      images_(size_t{kVectorRows} * of.layout_.keys.image_bytes()),
       prefixes_(kVectorRows) {}
 
 FirstRows::Partition& FirstRows::Local::PartitionAt(char* group) const {
@@ -67,16 +66,11 @@ bool FirstRows::Local::IsUseless() {
 // Keys first: of rows that are beyond their partition's bound nothing else is looked at.
 void FirstRows::Local::Add(const Batch& batch, EvalContext& context) {
   std::vector<Vector> keys;
-  const auto flatten = [&](const std::vector<int>& columns) {
-    keys.clear();
-    for (int column : columns) keys.push_back(Flatten(batch.columns[column], batch.rows, context.arena));
-  };
-  const RowSelection all{nullptr, batch.rows};
-  flatten(of_.partition_columns_);
-  of_.layout_.keys.BuildImages(keys.data(), all, context.arena, images_.data());
-  partitions_->FindOrInsert(images_.data(), batch.rows, groups_);
-  flatten(of_.order_columns_);
-  of_.order_.Encode(keys.data(), all, prefixes_.data());
+  for (int column : of_.partition_columns_) keys.push_back(batch.columns[column]);
+  partitions_->FindOrInsertByTable(keys.data(), batch.rows, context.arena, groups_);
+  keys.clear();
+  for (int column : of_.order_columns_) keys.push_back(Flatten(batch.columns[column], batch.rows, context.arena));
+  of_.order_.Encode(keys.data(), {nullptr, batch.rows}, prefixes_.data());
   // Of equal rows no row number more is wanted.
   const bool keeps_equals = of_.limit_.rank != PENUMBRA_WINDOW_ROW_NUMBER || !of_.order_.HasExactPrefix();
   uint32_t count = 0;

@@ -61,7 +61,6 @@ class FirstRows {
     uint64_t seen_rows_ = 0;
     uint64_t judged_rows_;      // when so many are seen
     uint64_t stored_rows_ = 0;  // in arena_
-    std::vector<char> images_;
     std::vector<SortPrefix> prefixes_;
     std::vector<Vector> columns_;
     char* groups_[kVectorRows];
