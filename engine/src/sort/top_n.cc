@@ -26,6 +26,17 @@ constexpr uint64_t kCandidatesMin = 64;
 constexpr uint32_t kTightenPause = 16;
 constexpr size_t kBlockBytes = size_t{32} << 10;
 
+// Of the selected rows keeps those whose word is not beyond the bound.
+uint32_t KeepWithin(const uint64_t* words, uint64_t bound, uint32_t count, uint16_t* selected) {
+  uint32_t kept = 0;
+  for (uint32_t i = 0; i < count; ++i) {
+    const uint16_t row = selected[i];
+    selected[kept] = row;
+    kept += words[row] <= bound;
+  }
+  return kept;
+}
+
 class TopN : public Sink {
  public:
   TopN(const SortSpec& spec, ExecutionEnvironment& environment)
@@ -111,6 +122,11 @@ uint32_t TopN::SelectByFirstKey(TopNLocal& local, const Batch& batch, bool all_c
     // Words say little of strings that begin alike.
     if (key.form != VectorForm::kDictionary || key.dictionary_id == 0) key = Flatten(key, batch.rows, context.arena);
     count = input_.keys().SelectStrings(key, batch.rows, local.bound.row, &local.beyond, selected);
+    if (bound < local.bound.prefix.high && count > 0) {
+      uint64_t* words = context.arena.AllocateArray<uint64_t>(batch.rows);
+      input_.keys().EncodeFirstWords(Flatten(key, batch.rows, context.arena), batch.rows, words);
+      count = KeepWithin(words, bound, count, selected);
+    }
   } else {
     key = Flatten(key, batch.rows, context.arena);
     count = SelectByBound(key, batch.rows, bound, context, selected);
@@ -133,12 +149,8 @@ uint32_t TopN::SelectByBound(const Vector& key, uint32_t rows, uint64_t bound, E
   input_.keys().EncodeFirstWords(key, rows, words);
   // A first key shorter than the word leaves the rest zero, so that it is not beyond a longer
   // bound.
-  uint32_t count = 0;
-  for (uint32_t i = 0; i < rows; ++i) {
-    selected[count] = static_cast<uint16_t>(i);
-    count += words[i] <= bound;
-  }
-  return count;
+  std::iota(selected, selected + rows, uint16_t{0});
+  return KeepWithin(words, bound, rows, selected);
 }
 
 // Of more rows than are wanted, keeps those not beyond the last one wanted.
@@ -154,12 +166,7 @@ uint32_t TopN::Tighten(TopNLocal& local, const Vector& key, uint32_t rows, EvalC
   for (uint32_t i = 0; i < count; ++i) ordered[i] = words[selected[i]];
   std::nth_element(ordered, ordered + (wanted_ - 1), ordered + count);
   const uint64_t bound = ordered[wanted_ - 1];
-  uint32_t kept = 0;
-  for (uint32_t i = 0; i < count; ++i) {
-    const uint16_t row = selected[i];
-    selected[kept] = row;
-    kept += words[row] <= bound;
-  }
+  const uint32_t kept = KeepWithin(words, bound, count, selected);
   if (kept == count) local.tighten_pause = kTightenPause;
   ShareBound(bound);
   return kept;
@@ -187,6 +194,8 @@ void TopN::Consume(Sink::Local& sink_local, const Batch& batch, EvalContext& con
     }
     AddCandidates(local, {count, batch.column_count, columns}, context);
   }
+  if (!runs_.ShouldSpill(local.arena->bytes())) return;
+  if (local.candidates.size() > wanted_) DropWorst(local);
   if (runs_.ShouldSpill(local.arena->bytes())) Spill(local);
 }
 

@@ -73,6 +73,7 @@ typedef struct GroupInputs
 	List	   *aggrefs;
 	List	   *extra_keys;		/* columns that the keys determine */
 	List	   *groupings;		/* GroupingFuncs */
+	List	   *outputs;		/* keys and the others that an expression reads */
 } GroupInputs;
 
 static bool
@@ -312,28 +313,86 @@ group_rows(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel, Rel
 	return planned;
 }
 
-/*
- * Adds the path of groups over rows of ours, or counts that there is none
- * (NULL, or its target is refused): "require" raises an error for it.
- */
-static void
-finish_groups(PlannerInfo *root, UpperRelationKind stage, RelPipeline *planned, int done, RelOptInfo *output_rel,
-			  PathTarget *target, NodeKind kind)
+/* Whether the groups, NULL if they are PostgreSQL's, have a target that the engine computes. */
+static bool
+can_have_target(PlannerInfo *root, RelPipeline *planned, const PathTarget *target)
 {
-	if (planned != NULL && rel_pipeline_set_target(root, planned, target) && rel_pipeline_check(planned->pipeline))
-		finish_stage(root, stage, planned, done, output_rel, target, kind, NIL);
-	else
-		planning_current()->refused_stages++;
+	return planned != NULL && rel_pipeline_set_target(root, planned, target) && rel_pipeline_check(planned->pipeline);
 }
 
+static bool
+group_outputs_walker(Node *node, void *context)
+{
+	GroupInputs *inputs = context;
+
+	if (node == NULL)
+		return false;
+	if (!IsA(node, Aggref) && !IsA(node, GroupingFunc) && !IsA(node, Var) && !list_member(inputs->keys, node))
+		return expression_tree_walker(node, group_outputs_walker, context);
+	inputs->outputs = list_append_unique(inputs->outputs, node);
+	return false;
+}
+
+/* What the target's expressions read of the groups. */
+static PathTarget *
+target_below_projection(PlannerInfo *root, const PathTarget *target)
+{
+	PathTarget *below = create_empty_pathtarget();
+	GroupInputs inputs = {0};
+	ListCell   *lc;
+
+	(void) order_clauses_keys(root->parse->groupClause, root->processed_tlist, &inputs.keys);
+	(void) group_outputs_walker((Node *) target->exprs, &inputs);
+	foreach(lc, inputs.outputs)
+		add_column_to_pathtarget(below, lfirst(lc), 0);
+	return set_pathtarget_cost_width(root, below);
+}
+
+/*
+ * The node's projection is PostgreSQL's: it computes from each group what the
+ * engine does not know.  False: the grouping itself is PostgreSQL's.
+ */
+static bool
+add_group_below_projection(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel, List *having)
+{
+	PathTarget *target = output_rel->reltarget;
+	PathTarget *below = target_below_projection(root, target);
+	RelPipeline *planned;
+	Path	   *ordinary;
+	PenumbraPath *path;
+
+	if (equal(below->exprs, target->exprs) || contain_subplans((Node *) target->exprs))
+		return false;
+	planned = group_rows(root, input_rel, output_rel, base_pipelines_copy(root, input_rel), having);
+	if (!can_have_target(root, planned, below))
+		return false;
+	ordinary = custom_path_cheapest_ordinary(output_rel, true);
+	if (ordinary == NULL || !(IsA(ordinary, AggPath) || IsA(ordinary, GroupingSetsPath)) ||
+		!equal(ordinary->pathtarget->exprs, target->exprs))
+		return false;
+	ordinary->pathtarget = below;
+	path = custom_path_create(root, output_rel, target, NODE_AGGREGATE, planned, ordinary);
+	path->scan_exprs = below->exprs;
+	path->custom.path.startup_cost += target->cost.startup;
+	path->custom.path.total_cost += target->cost.startup + target->cost.per_tuple * path->custom.path.rows;
+	core_path_offer(root, output_rel, path, ordinary);
+	return true;
+}
+
+/* Of a grouping that is PostgreSQL's over rows that are ours "require" raises an error. */
 static void
 add_group(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel, List *having)
 {
+	PathTarget *target = output_rel->reltarget;
 	RelPipeline *planned = base_pipelines_copy(root, input_rel);
 
-	if (planned != NULL)
-		finish_groups(root, UPPERREL_GROUP_AGG, group_rows(root, input_rel, output_rel, planned, having),
-					  CLAUSE_GROUPS, output_rel, output_rel->reltarget, NODE_AGGREGATE);
+	if (planned == NULL)
+		return;
+	planned = group_rows(root, input_rel, output_rel, planned, having);
+	if (can_have_target(root, planned, target))
+		finish_stage(root, UPPERREL_GROUP_AGG, planned, CLAUSE_GROUPS, output_rel, target, NODE_AGGREGATE, NIL);
+	else if (planned == NULL || !add_group_below_projection(root, input_rel, output_rel, having))
+		planning_current()->refused_stages++;
 }
 
 /* ---------------------------------------------------------------- DISTINCT */
@@ -417,9 +476,13 @@ add_distinct(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel)
 	PathTarget *target = root->upper_targets[UPPERREL_DISTINCT];
 	RelPipeline *planned = base_pipelines_copy(root, input_rel);
 
-	if (planned != NULL)
-		finish_groups(root, UPPERREL_DISTINCT, (root->parse->hasDistinctOn ? first_rows : distinct_rows)
-					  (root, output_rel, target, planned), CLAUSE_DISTINCT, output_rel, target, NODE_DISTINCT);
+	if (planned == NULL)
+		return;
+	planned = (root->parse->hasDistinctOn ? first_rows : distinct_rows) (root, output_rel, target, planned);
+	if (can_have_target(root, planned, target))
+		finish_stage(root, UPPERREL_DISTINCT, planned, CLAUSE_DISTINCT, output_rel, target, NODE_DISTINCT, NIL);
+	else
+		planning_current()->refused_stages++;
 }
 
 /* ---------------------------------------------------------------- set operations */

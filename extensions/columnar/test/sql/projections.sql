@@ -1,0 +1,58 @@
+-- Functions that only PostgreSQL knows above what runs in vectors: groups, orders and limits.
+SET client_min_messages = warning;
+CREATE EXTENSION IF NOT EXISTS penumbra;
+SET penumbra.threads_per_query = 0;
+SET max_parallel_workers_per_gather = 0;
+CREATE TABLE sale (id int, shop text, day date, price numeric(8, 2), at timestamp);
+INSERT INTO sale SELECT i, 'shop ' || i % 11, date '2024-01-01' + i % 31, i % 977 / 4.0, timestamp '2024-01-01' + i * interval '1 minute'
+FROM generate_series(1, 20000) i;
+CREATE TABLE shop (name text, town text);
+INSERT INTO shop SELECT 'shop ' || i, 'town ' || i % 3 FROM generate_series(0, 10) i;
+VACUUM ANALYZE sale, shop;
+SELECT penumbra.load('sale') > 0 AND penumbra.load('shop') > 0 AS loaded;
+-- the plan's nodes from the top, and whether the answer is PostgreSQL's, also in order
+CREATE FUNCTION projected(query text, OUT nodes text, OUT are_equal boolean) LANGUAGE plpgsql AS $$
+DECLARE
+	line text;
+	expected text;
+	found text;
+BEGIN
+	SET LOCAL penumbra.mode = off;
+	EXECUTE format('SELECT string_agg(q::text, E''\n'') FROM (%s) q', query) INTO expected;
+	SET LOCAL penumbra.mode = prefer;
+	EXECUTE format('SELECT string_agg(q::text, E''\n'') FROM (%s) q', query) INTO found;
+	FOR line IN EXECUTE 'EXPLAIN (COSTS OFF) ' || query LOOP
+		IF line ~ '^\S|->' THEN
+			nodes := concat_ws(', ', nodes, substring(line FROM '(?:-> +)?(\S.*?)(?: on .*)?$'));
+		END IF;
+	END LOOP;
+	are_equal := expected IS NOT DISTINCT FROM found;
+	RESET penumbra.mode;
+END $$;
+-- groups
+SELECT * FROM projected('SELECT age(max(at), min(at)) FROM sale');
+SELECT * FROM projected('SELECT to_char(sum(price), ''999G999D99'') FROM sale WHERE id < 0');
+SELECT * FROM projected('SELECT md5(shop), jsonb_build_object(shop, count(*)), count(*) FROM sale GROUP BY shop ORDER BY 1');
+SELECT * FROM projected('SELECT md5(''x'') FROM sale GROUP BY shop');
+SELECT * FROM projected('SELECT to_char(date_trunc(''month'', at), ''Mon YYYY''), sum(price) FROM sale GROUP BY date_trunc(''month'', at) ORDER BY 1');
+SELECT * FROM projected('SELECT format(''%s %s %s'', shop, day, grouping(shop, day)), count(*) FROM sale WHERE id < 500 GROUP BY ROLLUP (shop, day) ORDER BY 1');
+SELECT * FROM projected('SELECT to_char(sum(price), ''999G999D99'') FROM sale GROUP BY shop HAVING sum(price) > 222000 ORDER BY 1');
+SELECT * FROM projected('SELECT md5(town), sum(price) FROM sale JOIN shop ON shop = name GROUP BY town ORDER BY 1');
+SELECT * FROM projected('SELECT (array_agg(id ORDER BY at DESC))[1] FROM sale GROUP BY shop ORDER BY 1');
+SELECT * FROM projected('SELECT m, s FROM (SELECT md5(shop) m, sum(price) s, count(*) c FROM sale GROUP BY shop) g WHERE c > 1800 ORDER BY 1');
+SELECT * FROM projected('SELECT md5(shop), (SELECT max(town) FROM shop) FROM sale GROUP BY shop ORDER BY 1');
+-- PostgreSQL's: a subquery that depends on the group, a condition on groups
+SELECT * FROM projected('SELECT shop, (SELECT md5(sale.shop)) FROM sale GROUP BY shop ORDER BY 1');
+SELECT * FROM projected('SELECT shop FROM sale GROUP BY shop HAVING md5(shop) < ''8'' ORDER BY 1');
+SET penumbra.mode = require;
+SELECT md5(shop), count(*) FROM sale GROUP BY shop ORDER BY 1 LIMIT 2;
+SELECT shop FROM sale GROUP BY shop HAVING md5(shop) < '8';
+SET penumbra.mode = prefer;
+SELECT 1 / (count(*) - count(*)), md5(shop) FROM sale GROUP BY shop;
+PREPARE p(text) AS SELECT md5(shop || $1), count(*) FROM sale GROUP BY shop ORDER BY 1 LIMIT 2;
+SET plan_cache_mode = force_generic_plan;
+EXECUTE p('a');
+EXECUTE p('b');
+EXPLAIN (COSTS OFF, VERBOSE) SELECT md5(shop), count(*) FROM sale GROUP BY shop;
+DROP FUNCTION projected;
+DROP TABLE sale, shop;
