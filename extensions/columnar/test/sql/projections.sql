@@ -44,7 +44,31 @@ SELECT * FROM projected('SELECT md5(shop), (SELECT max(town) FROM shop) FROM sal
 -- PostgreSQL's: a subquery that depends on the group, a condition on groups
 SELECT * FROM projected('SELECT shop, (SELECT md5(sale.shop)) FROM sale GROUP BY shop ORDER BY 1');
 SELECT * FROM projected('SELECT shop FROM sale GROUP BY shop HAVING md5(shop) < ''8'' ORDER BY 1');
+-- orders, limits and windows
+SELECT * FROM projected('SELECT md5(shop), id FROM sale ORDER BY price DESC, id LIMIT 5');
+SELECT * FROM projected('SELECT to_char(at, ''HH24:MI''), price FROM sale WHERE id % 3 = 0 ORDER BY price + 1, id DESC LIMIT 5 OFFSET 100');
+SELECT * FROM projected('SELECT md5(shop), id FROM sale WHERE id < 300 ORDER BY price, id');
+SELECT * FROM projected('SELECT md5(shop), count(*) FROM sale GROUP BY shop ORDER BY sum(price) DESC LIMIT 3');
+SELECT * FROM projected('SELECT md5(shop), count(*) FROM sale GROUP BY shop ORDER BY sum(price) DESC');
+SELECT * FROM projected('SELECT md5(town), id FROM sale JOIN shop ON shop = name ORDER BY id DESC LIMIT 4');
+SELECT * FROM projected('SELECT md5(shop), rank() OVER (PARTITION BY shop ORDER BY id) FROM sale WHERE id < 30 ORDER BY id');
+SELECT * FROM projected('SELECT md5(shop || sum(price) OVER (ORDER BY id)) FROM sale ORDER BY id LIMIT 4');
+SELECT * FROM projected('SELECT s.m, shop FROM shop JOIN (SELECT md5(shop) m, id, shop FROM sale ORDER BY price DESC, id LIMIT 5) s ON shop = name ORDER BY id');
+SELECT * FROM projected('SELECT m FROM (SELECT md5(shop) m, id FROM sale WHERE id < 9 ORDER BY price) s ORDER BY id');
+SELECT * FROM projected('SELECT name, m FROM shop, LATERAL (SELECT md5(town) m FROM sale WHERE shop = name ORDER BY price DESC, id LIMIT 1) s ORDER BY 1');
+SELECT * FROM projected('SELECT md5(name) FROM shop UNION ALL (SELECT md5(shop) FROM sale ORDER BY id LIMIT 2) ORDER BY 1');
+SELECT * FROM projected('SELECT random() < 2, id FROM sale ORDER BY id DESC LIMIT 3');
+-- PostgreSQL's: an order by what the engine does not know
+SELECT * FROM projected('SELECT id FROM sale ORDER BY md5(shop), id LIMIT 3');
+SELECT * FROM projected('SELECT generate_series(1, 2), md5(shop) FROM sale ORDER BY id LIMIT 3');
 SET penumbra.mode = require;
+SELECT md5(shop), id FROM sale ORDER BY price DESC, id LIMIT 2;
+EXPLAIN (COSTS OFF, VERBOSE) SELECT md5(shop), id FROM sale ORDER BY price DESC, id LIMIT 2;
+BEGIN;
+DECLARE c SCROLL CURSOR FOR SELECT md5(shop), id FROM sale ORDER BY price DESC, id;
+FETCH 2 FROM c;
+FETCH BACKWARD 1 FROM c;
+COMMIT;
 SELECT md5(shop), count(*) FROM sale GROUP BY shop ORDER BY 1 LIMIT 2;
 SELECT shop FROM sale GROUP BY shop HAVING md5(shop) < '8';
 SET penumbra.mode = prefer;

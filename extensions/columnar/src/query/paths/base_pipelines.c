@@ -499,5 +499,13 @@ base_pipelines_copy(PlannerInfo *root, RelOptInfo *rel)
 {
 	const RelPipeline *planned = base_pipelines_find(root, rel);
 
+	return planned == NULL || planned->is_below_projection ? NULL : rel_pipeline_copy(planned);
+}
+
+RelPipeline *
+base_pipelines_copy_below_projection(PlannerInfo *root, RelOptInfo *rel)
+{
+	const RelPipeline *planned = base_pipelines_find(root, rel);
+
 	return planned == NULL ? NULL : rel_pipeline_copy(planned);
 }

@@ -65,6 +65,148 @@ finish_stage(PlannerInfo *root, UpperRelationKind stage, RelPipeline *planned, i
 	core_path_offer(root, output_rel, path, ordinary);
 }
 
+/* Whether the engine computes the target from the pipeline, which is NULL if it is PostgreSQL's. */
+static bool
+can_have_target(PlannerInfo *root, RelPipeline *planned, const PathTarget *target)
+{
+	return planned != NULL && rel_pipeline_set_target(root, planned, target) && rel_pipeline_check(planned->pipeline);
+}
+
+typedef struct ProjectionInputs
+{
+	List	   *keys;			/* of GROUP BY, as the query writes them */
+	List	   *exprs;			/* found */
+} ProjectionInputs;
+
+static bool
+projection_inputs_walker(Node *node, void *context)
+{
+	ProjectionInputs *inputs = context;
+
+	if (node == NULL)
+		return false;
+	if (!IsA(node, Aggref) && !IsA(node, GroupingFunc) && !IsA(node, WindowFunc) && !IsA(node, Var) &&
+		!list_member(inputs->keys, node))
+		return expression_tree_walker(node, projection_inputs_walker, context);
+	inputs->exprs = list_append_unique(inputs->exprs, node);
+	return false;
+}
+
+/* What the target's expressions read. */
+static PathTarget *
+target_below_projection(PlannerInfo *root, const PathTarget *target)
+{
+	PathTarget *below = create_empty_pathtarget();
+	ProjectionInputs inputs = {0};
+	ListCell   *lc;
+
+	(void) order_clauses_keys(root->parse->groupClause, root->processed_tlist, &inputs.keys);
+	(void) projection_inputs_walker((Node *) target->exprs, &inputs);
+	foreach(lc, inputs.exprs)
+		add_column_to_pathtarget(below, lfirst(lc), 0);
+	return set_pathtarget_cost_width(root, below);
+}
+
+/* A copy of the path that gives what is below its target's expressions; NULL: of such a path there is none. */
+static Path *
+ordinary_below_projection(const Path *path, PathTarget *below)
+{
+	Path	   *copy = custom_path_copy_node(path);
+
+	switch (nodeTag(path))
+	{
+		case T_ProjectionPath:
+			return ordinary_below_projection(((const ProjectionPath *) path)->subpath, below);
+		case T_SortPath:
+			{
+				SortPath   *sort = (SortPath *) copy;
+
+				sort->subpath = ordinary_below_projection(sort->subpath, below);
+				if (sort->subpath == NULL)
+					return NULL;
+				break;
+			}
+		case T_LimitPath:
+			{
+				LimitPath  *limit = (LimitPath *) copy;
+
+				limit->subpath = ordinary_below_projection(limit->subpath, below);
+				if (limit->subpath == NULL)
+					return NULL;
+				break;
+			}
+		case T_CustomPath:
+			if (!path_is_ours(path))
+				return NULL;
+			copy = memcpy(palloc(sizeof(PenumbraPath)), path, sizeof(PenumbraPath));
+			break;
+		case T_Path:
+		case T_IndexPath:
+		case T_BitmapHeapPath:
+		case T_NestPath:
+		case T_MergePath:
+		case T_HashPath:
+		case T_AggPath:
+		case T_GroupingSetsPath:
+		case T_WindowAggPath:
+			break;
+		default:
+			return NULL;
+	}
+	copy->pathtarget = below;
+	return copy;
+}
+
+/*
+ * Adds a path whose node's projection is PostgreSQL's: it computes from the
+ * engine's rows what the engine does not know.  False: there is none.
+ */
+static bool
+finish_below_projection(PlannerInfo *root, UpperRelationKind stage, RelPipeline *planned, int done,
+						RelOptInfo *output_rel, PathTarget *target, NodeKind kind, List *pathkeys)
+{
+	PathTarget *below;
+	Path	   *ordinary;
+	PenumbraPath *path;
+
+	if (planned == NULL || target == NULL || contain_subplans((Node *) target->exprs))
+		return false;
+	below = target_below_projection(root, target);
+	if (equal(below->exprs, target->exprs) || !can_have_target(root, planned, below))
+		return false;
+	planned->clauses |= done;
+	planned->is_below_projection = true;
+	if (planned->before_sort != NULL)
+		planned->before_sort->is_below_projection = true;
+	ordinary = custom_path_cheapest_ordinary(output_rel, false);
+	if (ordinary == NULL || !equal(ordinary->pathtarget->exprs, target->exprs))
+		return false;
+	ordinary = ordinary_below_projection(ordinary, below);
+	if (ordinary == NULL || !rel_pipeline_remember_stage(root, stage, output_rel, planned))
+		return false;
+	path = custom_path_create(root, output_rel, target, kind, planned, ordinary);
+	path->scan_exprs = below->exprs;
+	path->custom.path.pathkeys = pathkeys;
+	path->custom.path.startup_cost += target->cost.startup;
+	path->custom.path.total_cost += target->cost.startup + target->cost.per_tuple * path->custom.path.rows;
+	core_path_offer(root, output_rel, path, ordinary);
+	return true;
+}
+
+/* The same for a target of any expressions.  False: the engine's rows do not give it. */
+static bool
+finish_target(PlannerInfo *root, UpperRelationKind stage, RelPipeline *planned, int done, RelOptInfo *output_rel,
+			  PathTarget *target, NodeKind kind, List *pathkeys)
+{
+	RelPipeline *below = planned == NULL ? NULL : rel_pipeline_copy(planned);
+
+	if (!can_have_target(root, planned, target))
+		return finish_below_projection(root, stage, below, done, output_rel, target, kind, pathkeys);
+	planned->is_below_projection = false;
+	finish_stage(root, stage, planned, done, output_rel, target, kind, pathkeys);
+	return true;
+}
+
 /* ---------------------------------------------------------------- GROUP BY */
 
 typedef struct GroupInputs
@@ -73,7 +215,6 @@ typedef struct GroupInputs
 	List	   *aggrefs;
 	List	   *extra_keys;		/* columns that the keys determine */
 	List	   *groupings;		/* GroupingFuncs */
-	List	   *outputs;		/* keys and the others that an expression reads */
 } GroupInputs;
 
 static bool
@@ -313,85 +454,15 @@ group_rows(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel, Rel
 	return planned;
 }
 
-/* Whether the groups, NULL if they are PostgreSQL's, have a target that the engine computes. */
-static bool
-can_have_target(PlannerInfo *root, RelPipeline *planned, const PathTarget *target)
-{
-	return planned != NULL && rel_pipeline_set_target(root, planned, target) && rel_pipeline_check(planned->pipeline);
-}
-
-static bool
-group_outputs_walker(Node *node, void *context)
-{
-	GroupInputs *inputs = context;
-
-	if (node == NULL)
-		return false;
-	if (!IsA(node, Aggref) && !IsA(node, GroupingFunc) && !IsA(node, Var) && !list_member(inputs->keys, node))
-		return expression_tree_walker(node, group_outputs_walker, context);
-	inputs->outputs = list_append_unique(inputs->outputs, node);
-	return false;
-}
-
-/* What the target's expressions read of the groups. */
-static PathTarget *
-target_below_projection(PlannerInfo *root, const PathTarget *target)
-{
-	PathTarget *below = create_empty_pathtarget();
-	GroupInputs inputs = {0};
-	ListCell   *lc;
-
-	(void) order_clauses_keys(root->parse->groupClause, root->processed_tlist, &inputs.keys);
-	(void) group_outputs_walker((Node *) target->exprs, &inputs);
-	foreach(lc, inputs.outputs)
-		add_column_to_pathtarget(below, lfirst(lc), 0);
-	return set_pathtarget_cost_width(root, below);
-}
-
-/*
- * The node's projection is PostgreSQL's: it computes from each group what the
- * engine does not know.  False: the grouping itself is PostgreSQL's.
- */
-static bool
-add_group_below_projection(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel, List *having)
-{
-	PathTarget *target = output_rel->reltarget;
-	PathTarget *below = target_below_projection(root, target);
-	RelPipeline *planned;
-	Path	   *ordinary;
-	PenumbraPath *path;
-
-	if (equal(below->exprs, target->exprs) || contain_subplans((Node *) target->exprs))
-		return false;
-	planned = group_rows(root, input_rel, output_rel, base_pipelines_copy(root, input_rel), having);
-	if (!can_have_target(root, planned, below))
-		return false;
-	ordinary = custom_path_cheapest_ordinary(output_rel, true);
-	if (ordinary == NULL || !(IsA(ordinary, AggPath) || IsA(ordinary, GroupingSetsPath)) ||
-		!equal(ordinary->pathtarget->exprs, target->exprs))
-		return false;
-	ordinary->pathtarget = below;
-	path = custom_path_create(root, output_rel, target, NODE_AGGREGATE, planned, ordinary);
-	path->scan_exprs = below->exprs;
-	path->custom.path.startup_cost += target->cost.startup;
-	path->custom.path.total_cost += target->cost.startup + target->cost.per_tuple * path->custom.path.rows;
-	core_path_offer(root, output_rel, path, ordinary);
-	return true;
-}
-
 /* Of a grouping that is PostgreSQL's over rows that are ours "require" raises an error. */
 static void
 add_group(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel, List *having)
 {
-	PathTarget *target = output_rel->reltarget;
 	RelPipeline *planned = base_pipelines_copy(root, input_rel);
 
-	if (planned == NULL)
-		return;
-	planned = group_rows(root, input_rel, output_rel, planned, having);
-	if (can_have_target(root, planned, target))
-		finish_stage(root, UPPERREL_GROUP_AGG, planned, CLAUSE_GROUPS, output_rel, target, NODE_AGGREGATE, NIL);
-	else if (planned == NULL || !add_group_below_projection(root, input_rel, output_rel, having))
+	if (planned != NULL &&
+		!finish_target(root, UPPERREL_GROUP_AGG, group_rows(root, input_rel, output_rel, planned, having),
+					   CLAUSE_GROUPS, output_rel, output_rel->reltarget, NODE_AGGREGATE, NIL))
 		planning_current()->refused_stages++;
 }
 
@@ -551,7 +622,7 @@ keep_needed_columns(PlannerInfo *root, RelPipeline *planned, List *exprs)
 static RelPipeline *
 rows_for_target(PlannerInfo *root, RelOptInfo *rel, const PathTarget *target)
 {
-	RelPipeline *planned = base_pipelines_copy(root, rel);
+	RelPipeline *planned = base_pipelines_copy_below_projection(root, rel);
 
 	if (planned == NULL || planned->clauses != 0 || target == NULL || scan_paths_is_simply_updatable(root) ||
 		root->parse->limitCount != NULL || root->parse->limitOffset != NULL)
@@ -579,10 +650,9 @@ add_ordered(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel)
 	}
 	if (add_sort_stage(root, planned) == NULL)
 		return;
-	if (!rel_pipeline_set_target(root, planned, target) || !rel_pipeline_check(planned->pipeline))
-		return;
 	cost_add_sort(planned, list_length(root->parse->sortClause), target->width, -1);
-	finish_stage(root, UPPERREL_ORDERED, planned, CLAUSE_ORDER, output_rel, target, NODE_SORT, root->sort_pathkeys);
+	(void) finish_target(root, UPPERREL_ORDERED, planned, CLAUSE_ORDER, output_rel, target, NODE_SORT,
+						 root->sort_pathkeys);
 }
 
 /* Puts a copy of the sort at the pipeline's top, without the projection above it; NULL: there is none. */
@@ -628,7 +698,7 @@ add_limited(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel)
 
 	if (parse->limitCount == NULL || parse->limitOption == LIMIT_OPTION_WITH_TIES || parse->sortClause == NIL)
 		return;
-	planned = base_pipelines_copy(root, input_rel);
+	planned = base_pipelines_copy_below_projection(root, input_rel);
 	if (planned == NULL)
 		return;
 	/* The sort stands below a projection to the target at most; both are made anew. */
@@ -637,8 +707,6 @@ add_limited(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel)
 		return;
 	sort->limit = parse->limitCount;
 	sort->offset = parse->limitOffset;
-	if (!rel_pipeline_set_target(root, planned, target) || !rel_pipeline_check(planned->pipeline))
-		return;
 	/* Not known while planning: preprocess_limit() expects a tenth, too. */
 	if (bound < 0)
 		bound = clamp_row_est(planned->rows * 0.1);
@@ -649,7 +717,8 @@ add_limited(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel)
 	limited.rows = estimated_rows(output_rel);
 	*planned = limited;
 	planned->before_sort = NULL;
-	finish_stage(root, UPPERREL_FINAL, planned, CLAUSE_LIMIT, output_rel, target, NODE_TOP_N, root->sort_pathkeys);
+	(void) finish_target(root, UPPERREL_FINAL, planned, CLAUSE_LIMIT, output_rel, target, NODE_TOP_N,
+						 root->sort_pathkeys);
 }
 
 /* A subquery without LIMIT: its rows, in any order, are an input of the level above. */
@@ -680,10 +749,8 @@ add_windows(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel)
 		return;
 	if (IS_SIMPLE_REL(input_rel) || IS_JOIN_REL(input_rel))
 		keep_needed_columns(root, planned, get_tlist_exprs(root->processed_tlist, true));
-	if (window_paths_add_stages(root, planned, windows, &pathkeys) &&
-		rel_pipeline_set_target(root, planned, target) && rel_pipeline_check(planned->pipeline))
-		finish_stage(root, UPPERREL_WINDOW, planned, CLAUSE_WINDOWS, output_rel, target, NODE_WINDOW, pathkeys);
-	else
+	if (!window_paths_add_stages(root, planned, windows, &pathkeys) ||
+		!finish_target(root, UPPERREL_WINDOW, planned, CLAUSE_WINDOWS, output_rel, target, NODE_WINDOW, pathkeys))
 		window_paths_add_sorted(root, base_pipelines_copy(root, input_rel), windows, output_rel);
 }
 

@@ -62,6 +62,7 @@ typedef struct RelPipeline
 	int			workers;		/* of a parallel scan; 0: one process */
 	double		input_rows;		/* of all scans, before filters */
 	double		rows;			/* out */
+	bool		is_below_projection;	/* PostgreSQL's expressions give the relation's target */
 	bool		is_rescanned;	/* a table of it is */
 	double		rescan_factor;	/* by which the costs are larger for it, beside look-ups by index; or 0 */
 	Cost		startup_cost;	/* until the first row can leave */
