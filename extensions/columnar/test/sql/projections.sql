@@ -11,7 +11,7 @@ INSERT INTO shop SELECT 'shop ' || i, 'town ' || i % 3 FROM generate_series(0, 1
 VACUUM ANALYZE sale, shop;
 SELECT penumbra.load('sale') > 0 AND penumbra.load('shop') > 0 AS loaded;
 -- the plan's nodes from the top, and whether the answer is PostgreSQL's, also in order
-CREATE FUNCTION projected(query text, OUT nodes text, OUT are_equal boolean) LANGUAGE plpgsql AS $$
+CREATE FUNCTION projected(query text, mode text DEFAULT 'prefer', OUT nodes text, OUT are_equal boolean) LANGUAGE plpgsql AS $$
 DECLARE
 	line text;
 	expected text;
@@ -19,7 +19,7 @@ DECLARE
 BEGIN
 	SET LOCAL penumbra.mode = off;
 	EXECUTE format('SELECT string_agg(q::text, E''\n'') FROM (%s) q', query) INTO expected;
-	SET LOCAL penumbra.mode = prefer;
+	PERFORM set_config('penumbra.mode', mode, true);
 	EXECUTE format('SELECT string_agg(q::text, E''\n'') FROM (%s) q', query) INTO found;
 	FOR line IN EXECUTE 'EXPLAIN (COSTS OFF) ' || query LOOP
 		IF line ~ '^\S|->' THEN
@@ -51,8 +51,8 @@ SELECT * FROM projected('SELECT md5(shop), id FROM sale WHERE id < 300 ORDER BY 
 SELECT * FROM projected('SELECT md5(shop), count(*) FROM sale GROUP BY shop ORDER BY sum(price) DESC LIMIT 3');
 SELECT * FROM projected('SELECT md5(shop), count(*) FROM sale GROUP BY shop ORDER BY sum(price) DESC');
 SELECT * FROM projected('SELECT md5(town), id FROM sale JOIN shop ON shop = name ORDER BY id DESC LIMIT 4');
-SELECT * FROM projected('SELECT md5(shop), rank() OVER (PARTITION BY shop ORDER BY id) FROM sale WHERE id < 30 ORDER BY id');
-SELECT * FROM projected('SELECT md5(shop || sum(price) OVER (ORDER BY id)) FROM sale ORDER BY id LIMIT 4');
+SELECT * FROM projected('SELECT md5(shop), rank() OVER (PARTITION BY shop ORDER BY id) FROM sale ORDER BY id', 'require');
+SELECT * FROM projected('SELECT md5(shop || sum(price) OVER (PARTITION BY shop)) FROM sale ORDER BY id LIMIT 4', 'require');
 SELECT * FROM projected('SELECT s.m, shop FROM shop JOIN (SELECT md5(shop) m, id, shop FROM sale ORDER BY price DESC, id LIMIT 5) s ON shop = name ORDER BY id');
 SELECT * FROM projected('SELECT m FROM (SELECT md5(shop) m, id FROM sale WHERE id < 9 ORDER BY price) s ORDER BY id');
 SELECT * FROM projected('SELECT name, m FROM shop, LATERAL (SELECT md5(town) m FROM sale WHERE shop = name ORDER BY price DESC, id LIMIT 1) s ORDER BY 1');
