@@ -591,7 +591,7 @@ class JoinQueryGenerator:
                 share_of_subqueries = 0.2
             shape = self.choose.choices([self._projected, self._aggregated, self._grouped, self._distinct, self._top, self._set],
                                         [27, 17, 29, 7, 12, 8])[0]  # fmt: skip
-            query = shape(base, items)
+            query = shape(base, items).projected(self.choose)
         return dataclasses.replace(
             query, where=tuple(where), ctes=tuple(self.ctes), is_cursor=self._is(0.05) and self.parameters is None,
             parameters=tuple(self.parameters or ()),

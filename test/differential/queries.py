@@ -97,6 +97,17 @@ class Query:
     def is_ordered(self) -> bool:
         return bool(self.order_by) and self.wrapper == "{query}"
 
+    def projected(self, choose: random.Random) -> "Query":
+        """At times the same with a function above an output that only PostgreSQL knows."""
+        exact = [i for i, output in enumerate(self.outputs) if output.comparison == EXACT and "*" not in output.sql[-1:]]
+        is_plain = not (self.is_distinct or self.distinct_on or self.operations) and self.wrapper == "{query}"
+        if choose.random() > 0.08 or not exact or not is_plain:
+            return self
+        outputs = list(self.outputs)
+        place = choose.choice(exact)
+        outputs[place] = Output(f"md5(({outputs[place].sql})::text)")
+        return dataclasses.replace(self, outputs=tuple(outputs))
+
     def shorter(self) -> list["Query"]:
         """The queries that lack one part of this one."""
         replace = dataclasses.replace
@@ -143,7 +154,7 @@ class QueryGenerator:
                   (self.distinct, 8), (self.nested, 10), (self.whole_rows, 4), (self.metadata, 8),
                   (self.distinct_counts, 8), (self.groups_in_order, 8)]  # fmt: skip
         shape = self.choose.choices([s for s, _ in shapes], [w for _, w in shapes])[0]
-        query = shape()
+        query = shape().projected(self.choose)
         return dataclasses.replace(query, parameters=tuple(self.parameters or ()))
 
     # -- parts -------------------------------------------------------------------------------------

@@ -26,7 +26,7 @@ class WindowQueryGenerator(QueryGenerator):
         shapes = [(self.of_rows, 50), (self.first_of_partitions, 15), (self.first_alone, 15), (self.of_groups, 10),
                   (self.below, 15), (self.first_rows, 10)]
         shape = self.choose.choices([s for s, _ in shapes], [w for _, w in shapes])[0]
-        return dataclasses.replace(shape(), parameters=tuple(self.parameters or ()))
+        return dataclasses.replace(shape().projected(self.choose), parameters=tuple(self.parameters or ()))
 
     # -- parts -------------------------------------------------------------------------------------
 

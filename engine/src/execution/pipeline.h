@@ -131,8 +131,8 @@ class PipelineCursor {
   void Push(const Rows& rows, uint32_t begin, uint32_t count);
   // Whether Next() has work before it asks the source.
   bool has_input() const;
-  // Whether nothing is left of what Next() claimed of the source, so that the thread can pause; Flush() and LeaveChunk()
-  // before.
+  // Whether nothing is left of what Next() claimed of the source, so that the thread can pause; Flush() and
+  // LeaveChunk() before.
   bool is_between_morsels() const {
     return reader_ == nullptr && !has_input() && (scan_cursor_ == nullptr || scan_cursor_->is_between_morsels());
   }

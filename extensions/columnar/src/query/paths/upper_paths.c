@@ -74,7 +74,7 @@ can_have_target(PlannerInfo *root, RelPipeline *planned, const PathTarget *targe
 
 typedef struct ProjectionInputs
 {
-	List	   *keys;			/* of GROUP BY, as the query writes them */
+	List	   *keys;			/* expressions that come as a whole, as the query writes them */
 	List	   *exprs;			/* found */
 } ProjectionInputs;
 
@@ -85,22 +85,43 @@ projection_inputs_walker(Node *node, void *context)
 
 	if (node == NULL)
 		return false;
+	/* a placeholder's value was null before its expression's would be */
 	if (!IsA(node, Aggref) && !IsA(node, GroupingFunc) && !IsA(node, WindowFunc) && !IsA(node, Var) &&
-		!list_member(inputs->keys, node))
+		!IsA(node, PlaceHolderVar) && !list_member(inputs->keys, node))
 		return expression_tree_walker(node, projection_inputs_walker, context);
 	inputs->exprs = list_append_unique(inputs->exprs, node);
 	return false;
 }
 
-/* What the target's expressions read. */
+/* What windows partition and order by: their input has it computed. */
+static List *
+window_keys(PlannerInfo *root)
+{
+	List	   *keys = NIL;
+	ListCell   *lc;
+	ListCell   *lc2;
+
+	foreach(lc, root->parse->windowClause)
+	{
+		WindowClause *window = lfirst_node(WindowClause, lc);
+
+		foreach(lc2, list_concat_copy(window->partitionClause, window->orderClause))
+			keys = lappend(keys, get_sortgroupclause_expr(lfirst_node(SortGroupClause, lc2), root->processed_tlist));
+	}
+	return keys;
+}
+
+/* What the target's expressions read of the step's input. */
 static PathTarget *
-target_below_projection(PlannerInfo *root, const PathTarget *target)
+target_below_projection(PlannerInfo *root, UpperRelationKind stage, const PathTarget *target)
 {
 	PathTarget *below = create_empty_pathtarget();
 	ProjectionInputs inputs = {0};
 	ListCell   *lc;
 
 	(void) order_clauses_keys(root->parse->groupClause, root->processed_tlist, &inputs.keys);
+	if (stage != UPPERREL_GROUP_AGG)
+		inputs.keys = list_concat(inputs.keys, window_keys(root));
 	(void) projection_inputs_walker((Node *) target->exprs, &inputs);
 	foreach(lc, inputs.exprs)
 		add_column_to_pathtarget(below, lfirst(lc), 0);
@@ -171,7 +192,7 @@ finish_below_projection(PlannerInfo *root, UpperRelationKind stage, RelPipeline 
 
 	if (planned == NULL || target == NULL || contain_subplans((Node *) target->exprs))
 		return false;
-	below = target_below_projection(root, target);
+	below = target_below_projection(root, stage, target);
 	if (equal(below->exprs, target->exprs) || !can_have_target(root, planned, below))
 		return false;
 	planned->clauses |= done;
