@@ -1,10 +1,12 @@
-"""What pages name in code exists: settings, objects of the extensions and their columns, commands and their options."""
+"""What pages name in code exists: settings, objects of the extensions and their columns, commands and their options,
+targets of make."""
 
 import re
 
 import pytest
 from commands import check_arguments, options
 from page_code import PAGES, TABLE, Code, page_code
+from penumbra_lab.state import TREE
 
 CODE = [code for page in PAGES for code in page_code(page)]
 SPANS = [code for code in CODE if "\n" not in code.text]
@@ -67,6 +69,14 @@ def test_commands():
     assert len(found) > 30
     for code in found:
         check_arguments(code.text)
+
+
+def test_targets():
+    """Of the tree's Makefile, not of those of extensions."""
+    lines = re.findall(r"^([a-z][a-z -]*):", (TREE / "Makefile").read_text(), re.MULTILINE)
+    found = [(code, name) for code in SPANS if re.match("make (?!-C )", code.text)
+             for name in re.findall(r" ([a-z][a-z-]*)(?= |$)", code.text)]  # fmt: skip
+    check(found, {name for line in lines for name in line.split()}, at_least=15)
 
 
 def test_options():

@@ -141,7 +141,7 @@ BoundPredicate BindPlainIntegers(const SegmentView& segment, const RangeSet& set
   const SegmentHeader& header = segment.header();
   std::vector<StoredRange<T>> ranges;
   const RangeSet inside = set.Clip(header.least, header.greatest);
-  for (const KeyRange& range : inside.ranges()) {
+  for (const RangeSet::Range& range : inside.ranges()) {
     ranges.push_back({static_cast<T>(range.low), static_cast<T>(range.high)});
   }
   return MakeStoredRanges(segment, kValues, static_cast<T>(header.least), static_cast<T>(header.greatest),
@@ -155,7 +155,7 @@ BoundPredicate BindFrame(const SegmentView& segment, const RangeSet& set) {
   const int128 step = header.step;
   std::vector<StoredRange<Code>> ranges;
   const RangeSet inside = set.Clip(header.least, header.greatest);
-  for (const KeyRange& range : inside.ranges()) {  // not below base, so that division rounds down
+  for (const RangeSet::Range& range : inside.ranges()) {  // not below base, so that division rounds down
     const int128 low = (range.low - base + step - 1) / step;
     const int128 high = (range.high - base) / step;
     if (low > high) continue;  // between two steps
@@ -188,7 +188,7 @@ double DoubleFromKey(int64_t key) {
 }
 
 // The keys of a range that belong to numbers; false if none does.
-bool ClipToDoubles(const KeyRange& range, double* low, double* high) {
+bool ClipToDoubles(const RangeSet::Range& range, double* low, double* high) {
   const int64_t least = FloatKey(-std::numeric_limits<double>::infinity());
   const int64_t greatest = FloatKey(std::numeric_limits<double>::infinity());
   int64_t low_key = std::max(range.low, least);
@@ -218,7 +218,7 @@ template <typename T>
 BoundPredicate BindFloats(const SegmentView& segment, const RangeSet& set) {
   std::vector<StoredRange<T>> ranges;
   const RangeSet inside = set.Clip(segment.header().least, segment.header().greatest);
-  for (const KeyRange& range : inside.ranges()) {
+  for (const RangeSet::Range& range : inside.ranges()) {
     double low, high;
     if (!ClipToDoubles(range, &low, &high)) continue;
     if constexpr (sizeof(T) == 8) {

@@ -19,20 +19,20 @@ RangeSet RangeSet::Of(int128 low, int128 high) {
 
 bool RangeSet::Overlaps(int64_t low, int64_t high) const {
   const auto first = std::lower_bound(ranges_.begin(), ranges_.end(), low,
-                                      [](const KeyRange& range, int64_t key) { return range.high < key; });
+                                      [](const Range& range, int64_t key) { return range.high < key; });
   return first != ranges_.end() && first->low <= high;
 }
 
 bool RangeSet::Contains(int64_t low, int64_t high) const {
   const auto first = std::lower_bound(ranges_.begin(), ranges_.end(), low,
-                                      [](const KeyRange& range, int64_t key) { return range.high < key; });
+                                      [](const Range& range, int64_t key) { return range.high < key; });
   return first != ranges_.end() && first->low <= low && high <= first->high;
 }
 
 RangeSet RangeSet::Complement() const {
   RangeSet set;
   int128 next = INT64_MIN;
-  for (const KeyRange& range : ranges_) {
+  for (const Range& range : ranges_) {
     if (next < range.low) set.ranges_.push_back({static_cast<int64_t>(next), range.low - 1});
     next = static_cast<int128>(range.high) + 1;
   }
@@ -58,12 +58,12 @@ RangeSet RangeSet::Intersect(const RangeSet& other) const {
 }
 
 RangeSet RangeSet::Union(std::vector<RangeSet> sets) {
-  std::vector<KeyRange> all;
+  std::vector<Range> all;
   for (const RangeSet& set : sets) all.insert(all.end(), set.ranges_.begin(), set.ranges_.end());
-  std::sort(all.begin(), all.end(), [](const KeyRange& a, const KeyRange& b) { return a.low < b.low; });
+  std::sort(all.begin(), all.end(), [](const Range& a, const Range& b) { return a.low < b.low; });
   RangeSet result;
-  for (const KeyRange& range : all) {
-    std::vector<KeyRange>& merged = result.ranges_;
+  for (const Range& range : all) {
+    std::vector<Range>& merged = result.ranges_;
     if (!merged.empty() && range.low <= static_cast<int128>(merged.back().high) + 1) {
       merged.back().high = std::max(merged.back().high, range.high);
     } else {
@@ -89,7 +89,7 @@ RangeSet RangeSet::OfKeys(std::vector<int64_t> keys) {
 RangeSet RangeSet::Clip(int64_t low, int64_t high) const {
   RangeSet set;
   auto range = std::lower_bound(ranges_.begin(), ranges_.end(), low,
-                                [](const KeyRange& range, int64_t key) { return range.high < key; });
+                                [](const Range& range, int64_t key) { return range.high < key; });
   for (; range != ranges_.end() && range->low <= high; ++range) {
     set.ranges_.push_back({std::max(range->low, low), std::min(range->high, high)});
   }

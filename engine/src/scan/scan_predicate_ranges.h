@@ -20,20 +20,20 @@ struct KeyDomain {
   int scale = 0;      // kNumeric: keys are the values times 10^scale
 };
 
-struct KeyRange {
-  int64_t low;
-  int64_t high;  // inclusive
-};
-
 // Ascending, disjoint and not adjacent.
 class RangeSet {
  public:
+  struct Range {
+    int64_t low;
+    int64_t high;  // inclusive
+  };
+
   static RangeSet All() { return Of(INT64_MIN, INT64_MAX); }
   static RangeSet None() { return {}; }
   // Clipped to int64; empty if low > high.
   static RangeSet Of(int128 low, int128 high);
 
-  const std::vector<KeyRange>& ranges() const { return ranges_; }
+  const std::vector<Range>& ranges() const { return ranges_; }
   bool is_empty() const { return ranges_.empty(); }
   bool Contains(int64_t low, int64_t high) const;  // every key of it
   bool Overlaps(int64_t low, int64_t high) const;
@@ -45,7 +45,7 @@ class RangeSet {
   RangeSet Clip(int64_t low, int64_t high) const;
 
  private:
-  std::vector<KeyRange> ranges_;
+  std::vector<Range> ranges_;
 };
 
 // The set of non-null values for which `expr` is true, if it is made of comparisons of its column
