@@ -48,9 +48,17 @@ HEAD = """# What runs in vectors
 
 <!-- Written by test/vectors_page.py (make vectors-page) from the engine's tables; do not edit. -->
 
-What the engine of `penumbra` computes itself, with PostgreSQL's results and errors. A query that needs something else
-runs as before; `EXPLAIN` and the view `penumbra.refusals` say what it was. `varchar` counts as `text`, a domain as the
-type below it, *int* stands for `smallint`, `integer` and `bigint`, *float* for `real` and `double precision`.
+What the engine of `penumbra` computes itself, with PostgreSQL's results and errors. `varchar` counts as `text`, a
+domain as the type below it, *int* stands for `smallint`, `integer` and `bigint`, *float* for `real` and `double
+precision`.
+
+What is not on this page is computed by PostgreSQL:
+
+* In the select list, PostgreSQL computes it from the rows or groups that the engine gives. All below runs in vectors,
+  with ORDER BY and LIMIT: `SELECT to_char(day, 'Mon YYYY'), price FROM sale ORDER BY price DESC LIMIT 10` formats ten
+  rows.
+* In a condition, a key or an argument of an aggregate, it takes that step and what follows to PostgreSQL. `EXPLAIN` and
+  the view `penumbra.refusals` say what it was.
 
 ## Types of columns
 

@@ -58,6 +58,8 @@ SELECT * FROM projected('SELECT m FROM (SELECT md5(shop) m, id FROM sale WHERE i
 SELECT * FROM projected('SELECT name, m FROM shop, LATERAL (SELECT md5(town) m FROM sale WHERE shop = name ORDER BY price DESC, id LIMIT 1) s ORDER BY 1');
 SELECT * FROM projected('SELECT md5(name) FROM shop UNION ALL (SELECT md5(shop) FROM sale ORDER BY id LIMIT 2) ORDER BY 1');
 SELECT * FROM projected('SELECT random() < 2, id FROM sale ORDER BY id DESC LIMIT 3');
+-- a node that goes over to the ordinary plan while it runs
+SELECT * FROM projected('SELECT md5((mode() WITHIN GROUP (ORDER BY CASE WHEN id % 2 = 0 THEN price ELSE price + 0.0000 END))::text) FROM sale GROUP BY shop ORDER BY shop LIMIT 3');
 -- PostgreSQL's: an order by what the engine does not know
 SELECT * FROM projected('SELECT id FROM sale ORDER BY md5(shop), id LIMIT 3');
 SELECT * FROM projected('SELECT generate_series(1, 2), md5(shop) FROM sale ORDER BY id LIMIT 3');
