@@ -55,8 +55,7 @@ precision`.
 What is not on this page is computed by PostgreSQL:
 
 * In the select list, PostgreSQL computes it from the rows or groups that the engine gives. All below runs in vectors,
-  with ORDER BY and LIMIT: `SELECT to_char(l_shipdate, 'Mon'), l_tax FROM lineitem ORDER BY l_tax DESC LIMIT 10`
-  formats ten rows.
+  with ORDER BY and LIMIT: of a million dates that are ordered, `to_char` formats as many as LIMIT lets out.
 * In a condition, a key or an argument of an aggregate, it takes that step and what follows to PostgreSQL. `EXPLAIN` and
   the view `penumbra.refusals` say what it was.
 
