@@ -128,51 +128,64 @@ target_below_projection(PlannerInfo *root, UpperRelationKind stage, const PathTa
 	return set_pathtarget_cost_width(root, below);
 }
 
+/* Where the path keeps the one that it passes the rows of, as they are; NULL: it is no such path. */
+static Path **
+passed_path(Path *path)
+{
+	switch (nodeTag(path))
+	{
+		case T_SortPath:
+		case T_IncrementalSortPath:
+			return &((SortPath *) path)->subpath;
+		case T_LimitPath:
+			return &((LimitPath *) path)->subpath;
+		case T_GatherPath:
+			return &((GatherPath *) path)->subpath;
+		case T_GatherMergePath:
+			return &((GatherMergePath *) path)->subpath;
+		default:
+			return NULL;
+	}
+}
+
 /* A copy of the path that gives what is below its target's expressions; NULL: of such a path there is none. */
 static Path *
 ordinary_below_projection(const Path *path, PathTarget *below)
 {
 	Path	   *copy = custom_path_copy_node(path);
+	Path	  **subpath = copy == NULL ? NULL : passed_path(copy);
 
-	switch (nodeTag(path))
+	if (IsA(path, ProjectionPath))
+		return ordinary_below_projection(((const ProjectionPath *) path)->subpath, below);
+	if (subpath != NULL)
 	{
-		case T_ProjectionPath:
-			return ordinary_below_projection(((const ProjectionPath *) path)->subpath, below);
-		case T_SortPath:
-			{
-				SortPath   *sort = (SortPath *) copy;
-
-				sort->subpath = ordinary_below_projection(sort->subpath, below);
-				if (sort->subpath == NULL)
-					return NULL;
-				break;
-			}
-		case T_LimitPath:
-			{
-				LimitPath  *limit = (LimitPath *) copy;
-
-				limit->subpath = ordinary_below_projection(limit->subpath, below);
-				if (limit->subpath == NULL)
-					return NULL;
-				break;
-			}
-		case T_CustomPath:
-			if (!path_is_ours(path))
-				return NULL;
-			copy = memcpy(palloc(sizeof(PenumbraPath)), path, sizeof(PenumbraPath));
-			break;
-		case T_Path:
-		case T_IndexPath:
-		case T_BitmapHeapPath:
-		case T_NestPath:
-		case T_MergePath:
-		case T_HashPath:
-		case T_AggPath:
-		case T_GroupingSetsPath:
-		case T_WindowAggPath:
-			break;
-		default:
+		*subpath = ordinary_below_projection(*subpath, below);
+		if (*subpath == NULL)
 			return NULL;
+	}
+	else
+	{
+		switch (nodeTag(path))
+		{
+			case T_CustomPath:
+				if (!path_is_ours(path))
+					return NULL;
+				copy = memcpy(palloc(sizeof(PenumbraPath)), path, sizeof(PenumbraPath));
+				break;
+			case T_Path:
+			case T_IndexPath:
+			case T_BitmapHeapPath:
+			case T_NestPath:
+			case T_MergePath:
+			case T_HashPath:
+			case T_GroupPath:
+			case T_AggPath:
+			case T_GroupingSetsPath:
+			case T_WindowAggPath:
+				break;
+			default:
+				return NULL;
+		}
 	}
 	copy->pathtarget = below;
 	return copy;
