@@ -99,7 +99,7 @@ class Query:
 
     def projected(self, choose: random.Random) -> "Query":
         """At times the same with a function above an output that only PostgreSQL knows."""
-        exact = [i for i, output in enumerate(self.outputs) if output.comparison == EXACT and "*" not in output.sql[-1:]]
+        exact = [i for i, output in enumerate(self.outputs) if output.comparison == EXACT and not output.sql.endswith("*")]
         is_plain = not (self.is_distinct or self.distinct_on or self.operations) and self.wrapper == "{query}"
         if choose.random() > 0.08 or not exact or not is_plain:
             return self

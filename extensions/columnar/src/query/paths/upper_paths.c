@@ -148,45 +148,51 @@ passed_path(Path *path)
 	}
 }
 
+/* Whether the path's node computes a target from what it reads. */
+static bool
+computes_target(const Path *path)
+{
+	switch (nodeTag(path))
+	{
+		case T_CustomPath:
+		case T_Path:
+		case T_IndexPath:
+		case T_BitmapHeapPath:
+		case T_NestPath:
+		case T_MergePath:
+		case T_HashPath:
+		case T_GroupPath:
+		case T_AggPath:
+		case T_GroupingSetsPath:
+		case T_WindowAggPath:
+			return true;
+		default:
+			return false;
+	}
+}
+
 /* A copy of the path that gives what is below its target's expressions; NULL: of such a path there is none. */
 static Path *
 ordinary_below_projection(const Path *path, PathTarget *below)
 {
-	Path	   *copy = custom_path_copy_node(path);
-	Path	  **subpath = copy == NULL ? NULL : passed_path(copy);
+	Path	   *copy;
+	Path	  **subpath;
 
 	if (IsA(path, ProjectionPath))
 		return ordinary_below_projection(((const ProjectionPath *) path)->subpath, below);
+	copy = path_is_ours(path) ? memcpy(palloc(sizeof(PenumbraPath)), path, sizeof(PenumbraPath))
+		: custom_path_copy_node(path);
+	if (copy == NULL)
+		return NULL;
+	subpath = passed_path(copy);
 	if (subpath != NULL)
 	{
 		*subpath = ordinary_below_projection(*subpath, below);
 		if (*subpath == NULL)
 			return NULL;
 	}
-	else
-	{
-		switch (nodeTag(path))
-		{
-			case T_CustomPath:
-				if (!path_is_ours(path))
-					return NULL;
-				copy = memcpy(palloc(sizeof(PenumbraPath)), path, sizeof(PenumbraPath));
-				break;
-			case T_Path:
-			case T_IndexPath:
-			case T_BitmapHeapPath:
-			case T_NestPath:
-			case T_MergePath:
-			case T_HashPath:
-			case T_GroupPath:
-			case T_AggPath:
-			case T_GroupingSetsPath:
-			case T_WindowAggPath:
-				break;
-			default:
-				return NULL;
-		}
-	}
+	else if (!computes_target(copy))
+		return NULL;
 	copy->pathtarget = below;
 	return copy;
 }
@@ -602,7 +608,7 @@ add_set_operation(PlannerInfo *root, RelOptInfo *output_rel)
 		return;
 	/* What it has done are clauses of its leftmost level. */
 	planned->clauses = CLAUSE_SET_OPERATION;
-	if (!rel_pipeline_set_target(root, planned, output_rel->reltarget) || !rel_pipeline_check(planned->pipeline))
+	if (!can_have_target(root, planned, output_rel->reltarget))
 		return;
 	/* PostgreSQL's UNION ALL is as good, and its rows come in the members' order. */
 	if (operation->op == SETOP_UNION && operation->all)
@@ -715,7 +721,7 @@ add_subqueries(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel)
 
 	if (planned == NULL || planned->clauses != 0 || planned->subplans == NIL)
 		return;
-	if (rel_pipeline_set_target(root, planned, target) && rel_pipeline_check(planned->pipeline))
+	if (can_have_target(root, planned, target))
 		finish_stage(root, UPPERREL_FINAL, planned, 0, output_rel, target, NODE_JOIN, NIL);
 }
 
