@@ -15,6 +15,7 @@
 
 #include "access/amapi.h"
 #include "access/heapam.h"
+#include "access/parallel.h"
 #include "access/relscan.h"
 #include "access/stratnum.h"
 #include "access/tableam.h"
@@ -112,12 +113,29 @@
 #define TransamVariables ShmemVariableCache
 #endif
 
-/* 17 allows subtransactions in parallel mode, if they get no number. */
+/*
+ * 17 allows subtransactions in parallel mode, if they get no number.  Before, a leader leaves the mode for one while no
+ * worker has its state from him; false: it cannot be had.
+ */
+static inline bool
+compat_leave_parallel_mode(int *levels)
+{
+	*levels = 0;
 #if PG_VERSION_NUM < 170000
-#define compat_may_begin_subtransaction() (!IsInParallelMode())
-#else
-#define compat_may_begin_subtransaction() true
+	if (IsParallelWorker() || ParallelContextActive())
+		return !IsInParallelMode();
+	for (; IsInParallelMode(); (*levels)++)
+		ExitParallelMode();
 #endif
+	return true;
+}
+
+static inline void
+compat_enter_parallel_mode(int levels)
+{
+	while (levels-- > 0)
+		EnterParallelMode();
+}
 
 /* 17 removed old_snapshot_threshold. */
 #if PG_VERSION_NUM < 170000

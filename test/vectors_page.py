@@ -54,10 +54,14 @@ precision`.
 
 What is not on this page is computed by PostgreSQL:
 
-* In the select list, PostgreSQL computes it from the rows or groups that the engine gives. All below runs in vectors,
-  with ORDER BY and LIMIT: of a million dates that are ordered, `to_char` formats as many as LIMIT lets out.
-* In a condition, a key or an argument of an aggregate, it takes that step and what follows to PostgreSQL. `EXPLAIN` and
-  the view `penumbra.refusals` say what it was.
+* A function whose arguments repeat, by the statistics in four rows on average, is evaluated once for each distinct
+  arguments. All around it runs in vectors: conditions, keys, orders, arguments of aggregates. `EXPLAIN` shows it as
+  `Evaluated By PostgreSQL`. Any function but a volatile one can be so, of yours too. `to_char` of an instant is
+  evaluated for each day, or hour, if its format shows no more. A condition in HAVING is evaluated for each group.
+* In the select list, PostgreSQL computes other functions from the rows or groups that the engine gives. All below runs
+  in vectors, with ORDER BY and LIMIT: of a million texts that are ordered, `md5` hashes as many as LIMIT lets out.
+* Elsewhere such a function takes that step and what follows to PostgreSQL. `EXPLAIN` and the view `penumbra.refusals`
+  say what it was.
 
 ## Types of columns
 

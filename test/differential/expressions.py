@@ -50,6 +50,9 @@ LIST_ELEMENTS = {
 
 PATTERNS = ["'%e%'", "'red%'", "'%s'", "'s%c_al%'", "'_____'", "'%'", "''", "'%special%requests%'",
             "'a\\%b'", "'a_b'", "'%1%2%'", "'short%'", "'%\\\\%'", "'v_1%'", "'%Ä%'", "'RED'", "'%  %'"]  # fmt: skip
+FORMATS = ["'YYYY-MM-DD'", "'Day, DD. Mon YY'", "'IYYY-IW'", "'HH24 h'", "'FMHH12 AM DD'", "'MI:SS.US'", "'Q J CC'",
+           "'YYYY-MM-DD TZH'", "''"]  # fmt: skip
+REGEXES = ["'^[a-m]'", "'e.*e'", "'(re|gr)'", "'^$'", "'\\d\\d'", "'RED'"]
 FIELDS_D = ["year", "month", "day", "quarter", "dow", "isodow", "doy", "week", "isoyear", "century", "decade",
             "millennium", "epoch", "julian"]  # fmt: skip
 FIELDS_TS = FIELDS_D + ["hour", "minute", "second", "milliseconds", "microseconds"]
@@ -276,6 +279,18 @@ def _fill_templates() -> None:
     _add("text", 1, "{i4}::text", "{num}::text", "{d}::text", "{bool}::text", "upper({bp})")
     _add("bp", 1, "{text}::char(6)", "{bp}::char(3)::char(6)")
     _add("bool", 1, "{i4}::boolean")
+    # What PostgreSQL evaluates for the engine.
+    _add("text", 2, "md5({text})", "to_char({d}, {format})", "to_char({ts}, {format})", "to_char({tz}, {format})",
+         "to_char({num}, 'FM9999990.009')", "split_part({text}, ' ', {small})", "lpad({text}, {small}, {=text})",
+         "regexp_replace({text}, '[aeiou]+', '-', 'g')", "(string_to_array({text}, ' '))[{small}]",
+         "quote_nullable({text})", "{ts}::text", "format('%s %s', {text}, {i2})")  # fmt: skip
+    _add("bool", 6, "{text} ~ {regex}", "{text} !~* {regex}", "({i4}, {text}) < (7, {text})")
+    _add("i4", 1, "width_bucket({num}, 0, 500, 7)", "hashtext({text})")
+    _add("d", 1, "make_date(2020, {i2}, {small})", "to_date(to_char({d}, 'YYYY-MM'), 'YYYY-MM')")
+    _add("ts", 1, "date_bin('15 minutes', {ts}, timestamp '2000-01-01')", "({ts}::text)::timestamp")
+    _add("num", 1, "div({num}, {=num})", "to_number(to_char({i4}, '99999999999'), '99999999999')")
+    _add("iv", 2, "age({ts}, {ts})", "justify_hours({iv})")
+    _add("uuid", 1, "md5({text})::uuid")
 
 
 _fill_templates()
@@ -360,6 +375,8 @@ class ExpressionGenerator:
         pick = self.choose.choice
         return {
             "pattern": lambda: pick(PATTERNS),
+            "format": lambda: pick(FORMATS),
+            "regex": lambda: pick(REGEXES),
             "small": lambda: str(self.choose.randint(0, 9)),
             "digits": lambda: str(self.choose.randint(-2, 6)),
             "trunc": lambda: f"'{pick(TRUNC)}'",

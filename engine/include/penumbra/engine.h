@@ -7,7 +7,8 @@
  *   segment:  one column of a chunk of rows, encoded; bytes without pointers, immutable
  *   exec:     penumbra_exec_create -> add chunks -> start -> push chunks and rows / fetch -> destroy
  *
- * No function throws, longjmps or calls back. A function returning PenumbraStatus leaves its object
+ * No function throws or longjmps, and none calls back but for functions of the host's (penumbra_plan_host_call()). A
+ * function returning PenumbraStatus leaves its object
  * destroyable after an error. Handles are not thread-safe: one thread calls, the engine's own
  * threads are invisible. Callers keep the memory of chunks alive and unchanged until
  * penumbra_exec_destroy() has returned, or penumbra_exec_finished_chunks() says that a pushed one is finished.
@@ -150,6 +151,14 @@ PenumbraExpr penumbra_plan_call(PenumbraPlan *plan, PenumbraFunction function, P
 PenumbraExpr penumbra_plan_call_collated(PenumbraPlan *plan, PenumbraFunction function, PenumbraType result,
                                          const PenumbraCollation *collation, const PenumbraExpr *arguments,
                                          int argument_count);
+/*
+ * A function that only the adapter has, `function` being the number that it gives it: PenumbraExecOptions.host_function
+ * computes it, on the caller's thread, for arguments of which it was not asked yet (while there is memory to remember
+ * them). It depends on nothing but the arguments while the execution lasts, and may fail for each. Arguments and result
+ * are of any type but arrays.
+ */
+PenumbraExpr penumbra_plan_host_call(PenumbraPlan *plan, int function, PenumbraType result,
+                                     const PenumbraExpr *arguments, int argument_count);
 PenumbraType penumbra_plan_expr_type(const PenumbraPlan *plan, PenumbraExpr expr);
 /* Whether evaluating it can end the execution with an error. */
 bool penumbra_plan_expr_can_fail(const PenumbraPlan *plan, PenumbraExpr expr);
@@ -343,6 +352,30 @@ typedef struct PenumbraUsage {
   uint64_t memory_bytes;                  /* of all executions */
 } PenumbraUsage;
 
+/* A column of a result. */
+typedef struct PenumbraResultColumn {
+  PenumbraType type;
+  /*
+   * Flat values of the type's width (BOOL 1 byte, INT2 2, INT4/DATE/FLOAT4 4, INT8/TIMESTAMP/FLOAT8 8,
+   * UUID/INTERVAL 16). TEXT, BPCHAR: `payloads`. NUMERIC: `payloads` of PostgreSQL's format.
+   * Neither: every row is null.
+   */
+  const void *values;
+  const char *const *payloads;
+  const uint32_t *payload_lengths;
+  const uint8_t *nulls; /* 1 = null; NULL = none */
+} PenumbraResultColumn;
+
+typedef struct PenumbraResult {
+  uint32_t rows;
+  const PenumbraResultColumn *columns;
+} PenumbraResult;
+
+/* Computes a function for arguments->rows rows. *results is read until the next call. False: it failed for one
+ * of them, and the execution ends with PENUMBRA_HOST_ERROR. It must not throw or longjmp, nor use the execution. */
+typedef bool (*PenumbraHostFunction)(void *host, int function, const PenumbraResult *arguments,
+                                     PenumbraColumnInput *results);
+
 typedef struct PenumbraExecOptions {
   size_t memory_budget_bytes;   /* for hashing and sorting; past it aggregation spills */
   int threads;                  /* engine threads besides the caller; with 0 one is started for long finishes only */
@@ -356,6 +389,8 @@ typedef struct PenumbraExecOptions {
   uint32_t max_threads;     /* that run, of all executions, callers included */
   /* Past it those that hold more than an equal share spill, before memory_budget_bytes; 0: no limit. */
   uint64_t max_memory_bytes;
+  PenumbraHostFunction host_function; /* NULL: the plan has no calls of the host's functions */
+  void *host;                         /* its first argument */
 } PenumbraExecOptions;
 
 /* A chunk of a scan: one segment per column (all of the same row count), of which `ranges` are to be read. */
@@ -409,25 +444,6 @@ PenumbraStatus penumbra_exec_push_chunk(PenumbraExec *exec, PenumbraOperator sca
 uint64_t penumbra_exec_finished_chunks(PenumbraExec *exec, PenumbraOperator scan, uint64_t awaited);
 /* No more rows or chunks will be pushed to this scan, wanted or not. Also before the start. */
 PenumbraStatus penumbra_exec_end_rows(PenumbraExec *exec, PenumbraOperator scan);
-
-/* A column of a result. */
-typedef struct PenumbraResultColumn {
-  PenumbraType type;
-  /*
-   * Flat values of the type's width (BOOL 1 byte, INT2 2, INT4/DATE/FLOAT4 4, INT8/TIMESTAMP/FLOAT8 8,
-   * UUID/INTERVAL 16). TEXT, BPCHAR: `payloads`. NUMERIC: `payloads` of PostgreSQL's format.
-   * Neither: every row is null.
-   */
-  const void *values;
-  const char *const *payloads;
-  const uint32_t *payload_lengths;
-  const uint8_t *nulls; /* 1 = null; NULL = none */
-} PenumbraResultColumn;
-
-typedef struct PenumbraResult {
-  uint32_t rows;
-  const PenumbraResultColumn *columns;
-} PenumbraResult;
 
 typedef enum PenumbraFetch {
   PENUMBRA_FETCH_ROWS, /* *result is valid until the next call */

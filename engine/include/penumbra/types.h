@@ -71,6 +71,7 @@ typedef enum PenumbraCode {
   PENUMBRA_TEMPORARY_SPACE_LIMIT,  /* 53400: spill files may not take more, see PenumbraTemporarySpace */
   PENUMBRA_IO_ERROR,               /* 58030 */
   PENUMBRA_CANCELLED,              /* the caller asked for it */
+  PENUMBRA_HOST_ERROR,             /* a function of the host failed, which knows why */
   PENUMBRA_CORRUPT,                /* XX001: a segment does not decode */
   PENUMBRA_UNSUPPORTED,            /* this value or shape is not for the engine */
   PENUMBRA_BUILD_TOO_LARGE,        /* a join's build side has more rows than PenumbraJoin.build_rows_max */

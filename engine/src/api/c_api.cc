@@ -114,6 +114,11 @@ PenumbraExpr penumbra_plan_call_collated(PenumbraPlan* plan, PenumbraFunction fu
                [&] { return plan->Call(function, result, arguments, argument_count, collation); });
 }
 
+PenumbraExpr penumbra_plan_host_call(PenumbraPlan* plan, int function, PenumbraType result,
+                                     const PenumbraExpr* arguments, int argument_count) {
+  return Build(plan, PenumbraExpr{-1}, [&] { return plan->HostCall(function, result, arguments, argument_count); });
+}
+
 PenumbraType penumbra_plan_expr_type(const PenumbraPlan* plan, PenumbraExpr expr) { return plan->expr(expr)->type; }
 
 bool penumbra_plan_expr_can_fail(const PenumbraPlan* plan, PenumbraExpr expr) { return plan->expr(expr)->can_fail; }

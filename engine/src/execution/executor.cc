@@ -57,6 +57,14 @@ Executor::Executor(const Plan& plan, const PenumbraExecOptions& options)
       counts_(scans_.size()) {
   std::copy(std::begin(options.interrupts), std::end(options.interrupts), environment_.interrupts);
   environment_.is_timed = options.is_timed;
+  if (options.host_function != nullptr) {
+    host_calls_ = std::make_unique<HostCalls>(options, &environment_.budget, [this] {
+      std::lock_guard lock(mutex_);
+      NotifyProgressLocked();
+      queue_.Wake();
+    });
+    environment_.host = host_calls_.get();
+  }
   for (PenumbraOperator id : plan.order()) {
     if (plan.IsScan(id)) scans_[id] = std::make_unique<Scan>(plan.op(id).scan);
   }
@@ -70,6 +78,7 @@ void Executor::Stop() {
     WakeAllLocked();
   }
   queue_.Close();
+  if (host_calls_ != nullptr) host_calls_->Stop();
   threads_.clear();  // joined before the vector changes: until then they look whether it is empty
 }
 
@@ -868,6 +877,11 @@ Executor::Piece Executor::RunPiece() {
     Lock lock(mutex_);
     ThrowIfFailedLocked();
     progress_seen_ = progress_count_;
+  }
+  if (host_calls_ != nullptr && host_calls_->Serve()) return Piece::kProgress;
+  {
+    Lock lock(mutex_);
+    ThrowIfFailedLocked();
     UseTicketsLocked(HasThreadWorkLocked());
     if (sink_ == nullptr) {
       if ((fetched_ = queue_.TryPop()) != nullptr) return Piece::kRows;

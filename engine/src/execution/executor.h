@@ -23,6 +23,7 @@
 #include "execution/result_queue.h"
 #include "execution/thread.h"
 #include "execution/thread_tickets.h"
+#include "expression/host_calls.h"
 #include "operator/execution_environment.h"
 #include "operator/sink.h"
 #include "plan/plan.h"
@@ -157,6 +158,7 @@ class Executor {
   const int max_threads_;
   ThreadTickets tickets_;
   ExecutionEnvironment environment_;
+  std::unique_ptr<HostCalls> host_calls_;  // null: the host has no functions
   const std::vector<PipelineSpec> specs_;
   std::vector<std::unique_ptr<Scan>> scans_;  // by operator; null: another kind
   ResultQueue queue_;

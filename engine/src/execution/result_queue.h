@@ -30,10 +30,6 @@ class ResultBatch {
   size_t bytes() const { return arena_.bytes(); }
 
  private:
-  PenumbraResultColumn MakeColumn(const Vector& vector);
-  void SetPayloads(const Vector& vector, PenumbraResultColumn* column);
-  void SetIntegerPayloads(const Vector& vector, PenumbraResultColumn* column);
-
   Arena arena_;
   std::vector<PenumbraResultColumn> columns_;
   uint32_t rows_ = 0;

@@ -80,7 +80,7 @@ void FillCodeValues(uint32_t width, int64_t base, uint64_t step, uint32_t first,
 
 CodedCall FindCodedCall(const Expr& call) {
   CodedCall coded;
-  if (call.type == PENUMBRA_BOOL || !HasDearCall(call)) return coded;
+  if (call.type == PENUMBRA_BOOL || call.calls_host || !HasDearCall(call)) return coded;
   std::vector<int> columns;
   CollectColumns(call, &columns);
   if (columns.size() != 1 || !HasFrames(FindColumn(call)->type)) return coded;

@@ -62,15 +62,18 @@ class EvalMemo {
   uint64_t batch_number_ = 0;
 };
 
+class HostCalls;
+
 // Per thread and batch. Results live in `arena` (or in the arguments' memory) until its Reset().
 struct EvalContext {
   Arena& arena;
   const Session& session;
   EvalMemo* memo = nullptr;                    // null: nothing is shared
   const Cancellation* cancellation = nullptr;  // null: of no execution
+  HostCalls* host = nullptr;                   // null: it has no functions that can be called
 
   // For values that are not the batch's.
-  EvalContext In(Arena& other) const { return {other, session, nullptr, cancellation}; }
+  EvalContext In(Arena& other) const { return {other, session, nullptr, cancellation, host}; }
   void CheckCancelled() const {
     if (cancellation != nullptr) cancellation->CheckCancelled();
   }
@@ -132,6 +135,7 @@ struct Expr {
   uint32_t evaluated_args = 0;      // the leading ones that `evaluate` reads; the others are in `state`
   bool can_fail = false;            // this node or one below can raise an error
   bool can_be_unsupported = false;  // this node or one below can raise PENUMBRA_UNSUPPORTED
+  bool calls_host = false;          // this node or one below is a function of the host's
   int memo_slot = -1;               // in EvalMemo, when more than one place of the plan uses this node
   bool call_can_fail = false;       // this node can, given its arguments' values
   bool hides_scale = false;         // NUMERIC branches need not keep their display scales

@@ -315,6 +315,7 @@ std::unique_ptr<Expr> BindCall(PenumbraFunction function, PenumbraType result, c
   expr->can_be_unsupported = binding.can_be_unsupported || std::any_of(args.begin(), args.end(), [](const Expr* arg) {
                                return arg->can_be_unsupported;
                              });
+  expr->calls_host = std::any_of(args.begin(), args.end(), [](const Expr* arg) { return arg->calls_host; });
   expr->is_strict = binding.is_strict;
   expr->collation = collation;
   expr->state = std::move(binding.state);

@@ -17,6 +17,7 @@ struct ExecutionEnvironment : Cancellation {
   int thread_count = 1;  // that call Consume, the caller's included
   const Session& session;
   bool is_timed = false;
+  HostCalls* host = nullptr;
 
   ExecutionEnvironment(size_t budget_bytes, const Session& s, const char* temporary_prefix = nullptr,
                        PenumbraTemporarySpace* temporary_space = nullptr, const SharedMemory& shared_memory = {})
@@ -24,7 +25,7 @@ struct ExecutionEnvironment : Cancellation {
         spill_space(temporary_prefix != nullptr ? temporary_prefix : "/tmp/penumbra_spill", temporary_space),
         session(s) {}
 
-  EvalContext MakeContext(Arena& arena, EvalMemo* memo = nullptr) const { return {arena, session, memo, this}; }
+  EvalContext MakeContext(Arena& arena, EvalMemo* memo = nullptr) const { return {arena, session, memo, this, host}; }
 };
 
 }  // namespace penumbra

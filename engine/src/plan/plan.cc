@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "expression/host_calls.h"
 #include "function/collation.h"
 #include "function/numeric_traits.h"
 #include "function/registry.h"
@@ -259,6 +260,33 @@ PenumbraExpr Plan::CallAs(PenumbraFunction function, PenumbraType result, const 
   call->hides_scale = hides_scale;
   for (int i = 0; i < count; ++i) Use(args[i]);
   return Keep(std::move(key), std::move(call));
+}
+
+PenumbraExpr Plan::HostCall(int function, PenumbraType result, const PenumbraExpr* args, int count) {
+  if (function < 0 || !IsKnownType(result)) {
+    reason_ = "an unknown function of the host";
+    return -1;
+  }
+  if (!CheckExprs(args, count)) return -1;
+  std::string key = "c";
+  AppendRaw(function, &key);
+  std::vector<const Expr*> arg_exprs;
+  int depth = 0;
+  for (int i = 0; i < count; ++i) {
+    AppendRaw(args[i], &key);
+    arg_exprs.push_back(exprs_[args[i]].get());
+    depth = std::max(depth, arg_exprs.back()->depth);
+    if (arg_exprs.back()->kind != Expr::Kind::kList && arg_exprs.back()->type != PENUMBRA_ARRAY) continue;
+    reason_ = "a list or an array for a function of the host";
+    return -1;
+  }
+  if (depth >= kExprDepthMax) {
+    reason_ = "expression too deep";
+    return -1;
+  }
+  if (PenumbraExpr id = Find(key); id >= 0) return id;
+  for (int i = 0; i < count; ++i) Use(args[i]);
+  return Keep(std::move(key), BuildHostCall(function, result, arg_exprs));
 }
 
 PenumbraOperator Plan::AddFilter(PenumbraOperator input, const PenumbraExpr* conjuncts, int count) {

@@ -27,6 +27,7 @@ class Plan {
   PenumbraExpr List(PenumbraType type, const PenumbraColumnInput& values, uint32_t count);
   PenumbraExpr Call(PenumbraFunction function, PenumbraType result, const PenumbraExpr* args, int count,
                     const PenumbraCollation* collation = nullptr);
+  PenumbraExpr HostCall(int function, PenumbraType result, const PenumbraExpr* args, int count);
   PenumbraOperator AddFilter(PenumbraOperator input, const PenumbraExpr* conjuncts, int count);
   PenumbraOperator AddProjection(PenumbraOperator input, const PenumbraExpr* exprs, int count);
   PenumbraOperator AddUnion(const PenumbraOperator* inputs, int count);

@@ -54,6 +54,7 @@ const char* SqlStateOf(PenumbraCode code) {
     case PENUMBRA_TEMPORARY_SPACE_LIMIT:
     case PENUMBRA_IO_ERROR:
     case PENUMBRA_CANCELLED:
+    case PENUMBRA_HOST_ERROR:
     case PENUMBRA_CORRUPT:
     case PENUMBRA_UNSUPPORTED:
     case PENUMBRA_INTERNAL: break;

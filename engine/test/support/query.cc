@@ -322,7 +322,9 @@ Output Run(const PlanBuilder& plan, const Input& input) {
                               input.all_usage,
                               input.own_usage,
                               input.max_threads,
-                              input.max_memory_bytes};
+                              input.max_memory_bytes,
+                              input.host_function,
+                              input.host};
   PenumbraExec* exec = penumbra_exec_create(plan.Finish(), &options);
   std::vector<ScanInput> scans = input.others;
   scans.push_back({plan.scan(), input.chunks, input.pushed});

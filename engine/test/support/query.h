@@ -129,6 +129,8 @@ struct Input {
   bool pushes_chunks = false;
   // Rows are pushed, and ended, before the start.
   bool pushes_first = false;
+  PenumbraHostFunction host_function = nullptr;
+  void* host = nullptr;
 };
 
 struct Output {

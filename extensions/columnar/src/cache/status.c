@@ -45,6 +45,7 @@ static const StatusError status_errors[] = {
 	{PENUMBRA_DISK_FULL, ERRCODE_DISK_FULL, "could not write to temporary file: no space left on device"},
 	{PENUMBRA_IO_ERROR, ERRCODE_IO_ERROR, "could not use a temporary file"},
 	{PENUMBRA_CANCELLED, ERRCODE_QUERY_CANCELED, "canceling statement due to user request"},
+	{PENUMBRA_HOST_ERROR, ERRCODE_FEATURE_NOT_SUPPORTED, "function that PostgreSQL evaluates has failed"},
 	{PENUMBRA_CORRUPT, ERRCODE_DATA_CORRUPTED, "cached column does not decode"},
 	{PENUMBRA_UNSUPPORTED, ERRCODE_FEATURE_NOT_SUPPORTED, "query cannot be run by Penumbra"},
 };

@@ -49,6 +49,7 @@
 #include "query/execute/explain.h"
 #include "query/execute/external_rows.h"
 #include "query/execute/held_rows.h"
+#include "query/execute/host_functions.h"
 #include "query/execute/parallel_scan.h"
 #include "query/execute/result_slot.h"
 #include "query/execute/returned_rows.h"
@@ -482,6 +483,7 @@ start_execution(PenumbraScanState *state)
 	options.is_timed = state->css.ss.ps.instrument != NULL;
 	temporary_files_set_options(&options);
 	budget_set_options(&options);
+	host_functions_set_options(state, state->host_calls, &options);
 	state->temporary_prefix = options.temporary_prefix;
 	state->has_threads = options.threads > 0;
 	state->exec = penumbra_exec_create(state->plan, &options);
@@ -509,6 +511,7 @@ start_engine(PenumbraScanState *state, Translation *translation)
 	callback->arg = state;
 	MemoryContextRegisterResetCallback(CurrentMemoryContext, callback);
 	state->plan = translation->plan;
+	state->host_calls = translation->host_calls;
 	for (int i = 0; i < state->input_count; i++)
 	{
 		state->inputs[i].scan = state->inputs[i].stage->operator;
@@ -576,6 +579,7 @@ start(PenumbraScanState *state)
 	/* Its context is older than the engine's, and contexts of one parent die youngest first. */
 	values = runtime_values_evaluate(state, &has_failed);
 	translation = translation_begin(state->pipeline->runtime_exprs, values);
+	translation->called_exprs = state->pipeline->called_exprs;
 	engine_context = AllocSetContextCreate(state->execution_context, "Penumbra engine",
 										   ALLOCSET_SMALL_SIZES);
 	if (stages_add_to_plan(translation, state->pipeline))
@@ -668,6 +672,7 @@ handle_status(PenumbraScanState *state, const PenumbraStatus *status)
 {
 	PenumbraStatus copy = *status;
 
+	host_functions_raise(state);
 	if (copy.code == PENUMBRA_BUILD_TOO_LARGE && swap_and_restart(state))
 		return;
 	if (copy.code == PENUMBRA_CANCELLED)

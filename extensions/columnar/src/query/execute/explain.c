@@ -196,6 +196,19 @@ explain_tree(const PipelineStage *stage, const Deparser *deparser, const Penumbr
 	ExplainCloseGroup("Stage", NULL, true, es);
 }
 
+/* What PostgreSQL evaluates for the engine, and how often it did. */
+static void
+explain_calls(const Pipeline *pipeline, const ScanReport *report, bool shows_rows, ExplainState *es)
+{
+	Deparser	deparser = deparser_of_pipeline(pipeline);
+
+	if (pipeline->called_exprs == NIL)
+		return;
+	deparser_explain_list("Evaluated By PostgreSQL", pipeline->called_exprs, &deparser, es);
+	if (report->is_filled && shows_rows)
+		ExplainPropertyUInteger("Evaluations", NULL, report->evaluated_inputs, es);
+}
+
 static void
 explain_pipeline(const Pipeline *pipeline, const PenumbraExecStats *stats, bool has_tables,
 				 ExplainState *es)
@@ -393,6 +406,7 @@ explain_custom_scan(CustomScanState *node, List *ancestors, ExplainState *es)
 		explain_keep_report(state);
 	explain_pipeline(state->pipeline, report->is_filled && shows_rows ? &report->stats : NULL,
 					 ((Scan *) node->ss.ps.plan)->scanrelid == 0 || es->verbose, es);
+	explain_calls(state->pipeline, report, shows_rows, es);
 	if (report->ordinary_reason != NULL)
 		ExplainPropertyText("Ordinary Plan Used", report->ordinary_reason, es);
 	if (es->analyze && state->parallel != NULL)

@@ -75,11 +75,10 @@ external_rows_begin(PenumbraScanState *state, EState *estate)
 	return true;
 }
 
-/* A value as the engine takes it; what is detoasted for it stays in the context at hand. */
-static void
-read_value(Form_pg_attribute att, Datum datum, uint64 *value, uint32 *length)
+void
+external_rows_read_value(int16 type_length, Datum datum, uint64 *value, uint32 *length)
 {
-	if (att->attlen == -1)
+	if (type_length == -1)
 	{
 		struct varlena *packed = PG_DETOAST_DATUM_PACKED(datum);
 
@@ -111,8 +110,8 @@ append_row(PenumbraScanState *state, ScanInput *input, TupleTableSlot *row)
 
 		nulls[c] = row->tts_isnull[number];
 		if (!nulls[c])
-			read_value(TupleDescAttr(row->tts_tupleDescriptor, number), row->tts_values[number],
-					   &values[c], &lengths[c]);
+			external_rows_read_value(TupleDescAttr(row->tts_tupleDescriptor, number)->attlen, row->tts_values[number],
+									 &values[c], &lengths[c]);
 		columns[c] = (PenumbraColumnInput) {&values[c], &lengths[c], &nulls[c]};
 	}
 	status = penumbra_rows_append(input->rows, columns, 1);

@@ -71,6 +71,7 @@ typedef struct ScanReport
 	bool		is_filled;
 	PenumbraExecStats stats;	/* operators copied */
 	ScannedPages pages;
+	uint64		evaluated_inputs;	/* of called_exprs */
 	const char *ordinary_reason;	/* the ordinary plan ran instead, and why */
 } ScanReport;
 
@@ -82,6 +83,8 @@ typedef struct ParallelScan
 	ScannedPages pages;
 	RunCounts	worker_counts;	/* the leader's go straight to its statement */
 } ParallelScan;
+
+typedef struct HostFunctions HostFunctions;
 
 typedef struct PenumbraScanState
 {
@@ -116,6 +119,8 @@ typedef struct PenumbraScanState
 	MemoryContext scan_context; /* tables: chunks pinned, readers */
 	MemoryContext buffer_context;	/* its child: chunks from disk; older than the next, so freed later */
 	MemoryContext execution_context;	/* its child: the plan and what follows */
+	List	   *host_calls;		/* of HostCall *: what PostgreSQL evaluates for the plan */
+	HostFunctions *host;		/* these, prepared; NULL: there are none */
 	PenumbraPlan *plan;
 	PenumbraExec *exec;
 	ResultWindow *window;

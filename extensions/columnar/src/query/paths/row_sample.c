@@ -80,7 +80,7 @@ add_quals(PlannerInfo *root, Translation *translation, const ServedTable *table)
 		if (qual->refusal != NULL)
 			return false;
 		conjuncts[count] = translate_expr(translation, relation_numbers_normalize(root, (Node *) qual->rinfo->clause));
-		if (conjuncts[count++] < 0 || translation->runtime_exprs != NIL)
+		if (conjuncts[count++] < 0 || translation->runtime_exprs != NIL || translation->called_exprs != NIL)
 			return false;
 	}
 	return count > 0 && stage_filter_add_conjuncts(translation, conjuncts, count);

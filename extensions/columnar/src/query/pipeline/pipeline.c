@@ -28,6 +28,7 @@ pipeline_copy(const Pipeline *pipeline)
 
 	*copy = *pipeline;
 	copy->runtime_exprs = NIL;
+	copy->called_exprs = NIL;
 	copy->is_checked = false;
 	copy->output_map = NIL;
 	return copy;
@@ -299,7 +300,8 @@ pipeline_to_list(const Pipeline *pipeline)
 								  pipeline->output_map, makeBoolean(pipeline->has_barrier),
 								  pipeline->names);
 
-	return lappend(lappend(list, makeBoolean(pipeline->is_checked)), pipeline->tried_params);
+	list = lappend(lappend(list, makeBoolean(pipeline->is_checked)), pipeline->tried_params);
+	return lappend(list, pipeline->called_exprs);
 }
 
 Pipeline *
@@ -314,5 +316,6 @@ pipeline_from_list(List *list)
 	pipeline->names = list_nth(list, 4);
 	pipeline->is_checked = boolVal(list_nth(list, 5));
 	pipeline->tried_params = list_nth(list, 6);
+	pipeline->called_exprs = list_nth(list, 7);
 	return pipeline;
 }

@@ -82,8 +82,9 @@ typedef struct Pipeline
 {
 	PipelineStage *top;
 	List	   *runtime_exprs;	/* evaluated by PostgreSQL when the node starts */
+	List	   *called_exprs;	/* evaluated by PostgreSQL while the engine runs, see host_call.h */
 	List	   *tried_params;	/* of a node: ids of Params in them whose InitPlans can fail, see runtime_values.c */
-	bool		is_checked;		/* the engine takes it; runtime_exprs are known */
+	bool		is_checked;		/* the engine takes it; runtime_exprs and called_exprs are known */
 	List	   *init_plans;		/* while planning: SubPlans of subqueries, of which expressions use the Params */
 	bool		has_barrier;	/* row-level security or a security barrier hides rows: counts are not shown */
 	bool		holds_rows;		/* while planning: no row leaves before the last is computed */

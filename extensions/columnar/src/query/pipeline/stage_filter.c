@@ -23,27 +23,31 @@ stage_filter_add_conjuncts(Translation *translation, const PenumbraExpr *conjunc
 }
 
 static bool
+is_aggregated(const PipelineStage *stage)
+{
+	if (stage->kind == PIPELINE_AGGREGATION)
+		return true;
+	return stage->kind == PIPELINE_PROJECTION && is_aggregated(linitial(stage->inputs));
+}
+
+/* A condition of groups is evaluated once for each anyhow, and if it is refused the aggregation is as well. */
+static bool
 add_to_plan(Translation *translation, PipelineStage *stage, const StageInput *inputs)
 {
 	int			count = list_length(stage->exprs);
 	PenumbraExpr *conjuncts = palloc(sizeof(PenumbraExpr) * count);
+	bool		is_taken;
 
-	return translate_args(translation, stage->exprs, conjuncts) &&
-		stage_filter_add_conjuncts(translation, conjuncts, count);
+	translation->takes_any_calls = is_aggregated(linitial(stage->inputs));
+	is_taken = translate_args(translation, stage->exprs, conjuncts);
+	translation->takes_any_calls = false;
+	return is_taken && stage_filter_add_conjuncts(translation, conjuncts, count);
 }
 
 static char *
 title(const PipelineStage *stage, const Deparser *deparser)
 {
 	return "Vector Filter";
-}
-
-static bool
-is_aggregated(const PipelineStage *stage)
-{
-	if (stage->kind == PIPELINE_AGGREGATION)
-		return true;
-	return stage->kind == PIPELINE_PROJECTION && is_aggregated(linitial(stage->inputs));
 }
 
 static void

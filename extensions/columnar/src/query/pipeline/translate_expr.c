@@ -15,6 +15,7 @@
 #include "utils/regproc.h"
 
 #include "query/pipeline/function_map.h"
+#include "query/pipeline/host_call.h"
 #include "query/pipeline/init_plans.h"
 #include "query/pipeline/pipeline.h"
 #include "query/pipeline/translate_collation.h"
@@ -236,7 +237,10 @@ translate_shallow(Translation *translation, Node *node)
 	if (IsA(node, Var) || IsA(node, Aggref))
 		return translation_refuse(translation, "column that the stage does not have");
 	if (!translation_is_runtime(node))
-		return translate_node(translation, node);
+	{
+		expr = translate_node(translation, node);
+		return expr >= 0 ? expr : host_call_translate(translation, node);
+	}
 	/* A constant lets the engine use zone maps and dictionaries; one that fails does so for the rows that ask. */
 	if (translation->runtime_values == NULL &&
 		init_plans_must_wait(node, translation->conditional_depth > 0, translation->branch_depth > 0))

@@ -35,6 +35,10 @@ typedef struct Translation
 	List	   *inputs;			/* what the columns of the current stage stand for */
 	List	   *runtime_exprs;
 	const RuntimeValue *runtime_values; /* by runtime_exprs; NULL while planning */
+	List	   *called_exprs;	/* that PostgreSQL evaluates while it runs; while planning those that are known yet */
+	List	   *host_calls;		/* of HostCall *: these, see host_call.h */
+	bool		takes_any_calls;	/* also of inputs that are hardly ever the same */
+	bool		is_within_call; /* looks for inputs of one */
 	bool		needs_values;	/* planning will look at rows with it; else one element stands for a list */
 	const char *reason;			/* why the last expression was refused */
 	int			conditional_depth;	/* inside what is not evaluated where there are no rows or pairs */

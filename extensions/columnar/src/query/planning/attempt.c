@@ -37,8 +37,9 @@ attempt(void (*function) (void *argument), void *argument)
 	MemoryContext old_context = CurrentMemoryContext;
 	ResourceOwner old_owner = CurrentResourceOwner;
 	volatile bool has_succeeded = false;
+	int			levels;
 
-	if (!compat_may_begin_subtransaction())
+	if (!compat_leave_parallel_mode(&levels))
 		return false;
 	BeginInternalSubTransaction(NULL);
 	MemoryContextSwitchTo(old_context);
@@ -61,6 +62,7 @@ attempt(void (*function) (void *argument), void *argument)
 		{
 			MemoryContextSwitchTo(old_context);
 			CurrentResourceOwner = old_owner;
+			compat_enter_parallel_mode(levels);
 			ReThrowError(error);
 		}
 		FreeErrorData(error);
@@ -68,5 +70,6 @@ attempt(void (*function) (void *argument), void *argument)
 	PG_END_TRY();
 	MemoryContextSwitchTo(old_context);
 	CurrentResourceOwner = old_owner;
+	compat_enter_parallel_mode(levels);
 	return has_succeeded;
 }

@@ -12,7 +12,7 @@
 
 /*
  * Calls the function in a subtransaction.  False: it raised an error, which is
- * forgotten, or no subtransaction can be had here (before 17 in parallel mode)
+ * forgotten, or no subtransaction can be had here (before 17 while workers of a parallel plan run)
  * and it was not called.  A cancel, a lack of resources, a serialization failure or
  * an internal error is raised on.
  */

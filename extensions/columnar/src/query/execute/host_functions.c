@@ -1,0 +1,200 @@
+/*-------------------------------------------------------------------------
+ *
+ * host_functions.c
+ *	  Evaluates what the engine leaves to PostgreSQL while it runs.
+ *
+ * The engine asks on the backend's thread, from within one of its functions,
+ * whose C++ frames no error may jump over.  So every error is caught here.
+ * Until a row has left the node the inputs are evaluated in a
+ * subtransaction: if one fails the ordinary plan runs, and raises the error if
+ * SQL evaluates it.  What no subtransaction may end (a cancel), and any error
+ * after the first row, is kept and raised when the engine has returned.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "executor/executor.h"
+#include "miscadmin.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "utils/datum.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+
+#include "query/execute/external_rows.h"
+#include "query/execute/host_functions.h"
+#include "query/execute/result_slot.h"
+#include "query/pipeline/host_call.h"
+#include "query/planning/attempt.h"
+
+/* What the results of one call may take beyond the memory for hashing. */
+#define RESULTS_BYTES_MIN ((Size) 64 << 20)
+
+typedef struct HostFunction
+{
+	ExprState  *expr_state;
+	TupleTableSlot *inputs;
+	ResultWindow *window;		/* from the engine's columns into the slot */
+	int16		length;			/* of the result's type */
+	bool		is_by_value;
+} HostFunction;
+
+struct HostFunctions
+{
+	PenumbraScanState *state;
+	HostFunction *functions;	/* by number */
+	ExprContext *econtext;
+	MemoryContext results;		/* of the call at hand */
+	ErrorData  *error;			/* to be raised when the engine has returned; or NULL */
+};
+
+/* One call of the engine's. */
+typedef struct HostRun
+{
+	HostFunctions *host;
+	HostFunction *function;
+	const PenumbraResult *arguments;
+	uint64	   *values;
+	uint32	   *lengths;
+	uint8	   *nulls;
+} HostRun;
+
+static void
+check_memory(const HostRun *run)
+{
+	if (MemoryContextMemAllocated(run->host->results, true) > get_hash_memory_limit() + RESULTS_BYTES_MIN)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("results of a function take too much memory for Penumbra")));
+}
+
+static void
+evaluate_rows(void *argument)
+{
+	HostRun    *run = argument;
+	HostFunction *function = run->function;
+	ExprContext *econtext = run->host->econtext;
+
+	result_window_open(function->window, run->arguments);
+	for (uint32 i = 0; i < run->arguments->rows; i++)
+	{
+		Datum		value;
+		bool		isnull;
+
+		CHECK_FOR_INTERRUPTS();
+		(void) result_window_next(function->window, function->inputs);
+		ResetExprContext(econtext);
+		econtext->ecxt_outertuple = function->inputs;
+		run->host->state->report.evaluated_inputs++;
+		value = ExecEvalExprSwitchContext(function->expr_state, econtext, &isnull);
+		run->nulls[i] = isnull;
+		if (isnull)
+			continue;
+		external_rows_read_value(function->length, datumCopy(value, function->is_by_value, function->length),
+								 &run->values[i], &run->lengths[i]);
+		if (!function->is_by_value)
+			check_memory(run);
+	}
+}
+
+static bool
+call_host(void *argument, int number, const PenumbraResult *arguments, PenumbraColumnInput *results)
+{
+	HostFunctions *host = argument;
+	MemoryContext old_context = CurrentMemoryContext;
+	volatile bool has_succeeded = false;
+
+	PG_TRY();
+	{
+		HostRun		run = {.host = host,.function = &host->functions[number],.arguments = arguments};
+
+		MemoryContextReset(host->results);
+		MemoryContextSwitchTo(host->results);
+		run.values = palloc(sizeof(uint64) * arguments->rows);
+		run.lengths = palloc0(sizeof(uint32) * arguments->rows);
+		run.nulls = palloc(arguments->rows);
+		if (host->state->has_emitted)
+		{
+			evaluate_rows(&run);
+			has_succeeded = true;
+		}
+		else
+			has_succeeded = attempt(evaluate_rows, &run);
+		*results = (PenumbraColumnInput) {run.values, run.lengths, run.nulls};
+	}
+	PG_CATCH();
+	{
+		MemoryContextSwitchTo(host->state->css.ss.ps.state->es_query_cxt);
+		host->error = CopyErrorData();
+		FlushErrorState();
+	}
+	PG_END_TRY();
+	MemoryContextSwitchTo(old_context);
+	return has_succeeded;
+}
+
+static TupleDesc
+describe_inputs(List *inputs)
+{
+	TupleDesc	desc = CreateTemplateTupleDesc(list_length(inputs));
+	ListCell   *lc;
+
+	foreach(lc, inputs)
+	{
+		Node	   *input = lfirst(lc);
+		AttrNumber	number = foreach_current_index(lc) + 1;
+
+		TupleDescInitEntry(desc, number, NULL, exprType(input), exprTypmod(input), 0);
+		TupleDescInitEntryCollation(desc, number, exprCollation(input));
+	}
+	return desc;
+}
+
+static void
+begin_function(HostFunction *function, const HostCall *call)
+{
+	List	   *columns = NIL;
+
+	for (int i = 0; i < list_length(call->inputs); i++)
+		columns = lappend_int(columns, i);
+	function->expr_state = ExecInitExpr((Expr *) call->expr, NULL);
+	function->inputs = MakeSingleTupleTableSlot(describe_inputs(call->inputs), &TTSOpsVirtual);
+	function->window = result_window_create(columns, -1);
+	get_typlenbyval(exprType(call->expr), &function->length, &function->is_by_value);
+}
+
+void
+host_functions_set_options(PenumbraScanState *state, List *calls, PenumbraExecOptions *options)
+{
+	HostFunctions *host;
+	Oid			user_oid;
+	int			security_context;
+	ListCell   *lc;
+
+	options->host_function = NULL;
+	options->host = state->host = NULL;
+	if (calls == NIL)
+		return;
+	host = palloc0(sizeof(HostFunctions));
+	host->state = state;
+	host->functions = palloc0(sizeof(HostFunction) * list_length(calls));
+	host->econtext = CreateStandaloneExprContext();
+	host->results = AllocSetContextCreate(CurrentMemoryContext, "Penumbra results of functions",
+										  ALLOCSET_DEFAULT_SIZES);
+	/* EXECUTE was checked for the user at executor start, who need not be the one who fetches. */
+	GetUserIdAndSecContext(&user_oid, &security_context);
+	SetUserIdAndSecContext(state->user_oid, state->security_context);
+	foreach(lc, calls)
+		begin_function(&host->functions[foreach_current_index(lc)], lfirst(lc));
+	SetUserIdAndSecContext(user_oid, security_context);
+	options->host_function = call_host;
+	options->host = state->host = host;
+}
+
+void
+host_functions_raise(PenumbraScanState *state)
+{
+	if (state->host != NULL && state->host->error != NULL)
+		ReThrowError(state->host->error);
+}

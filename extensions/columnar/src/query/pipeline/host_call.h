@@ -1,0 +1,33 @@
+/*-------------------------------------------------------------------------
+ *
+ * host_call.h
+ *	  Expressions of which the engine knows the inputs, but not the function.
+ *
+ * PostgreSQL evaluates such an expression while the engine runs: once for
+ * inputs that it has not seen yet, and not for each row.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef PENUMBRA_HOST_CALL_H
+#define PENUMBRA_HOST_CALL_H
+
+#include "postgres.h"
+
+#include "nodes/pg_list.h"
+
+#include "query/pipeline/translation.h"
+
+typedef struct HostCall
+{
+	Node	   *expr;			/* its inputs are Vars of OUTER_VAR, counted from 1 */
+	List	   *inputs;			/* expressions that the engine evaluates */
+} HostCall;
+
+/*
+ * The expression, which the engine does not know, as a call of translation->host_calls.
+ * Negative: it cannot be, or while planning, is not expected to be worth it;
+ * translation->reason stays what it is.
+ */
+extern PenumbraExpr host_call_translate(Translation *translation, Node *node);
+
+#endif							/* PENUMBRA_HOST_CALL_H */
