@@ -105,9 +105,11 @@ ORDERED_SET = {
 
 COLLECTING = """
 `string_agg(text, delimiter)` and `array_agg` of any type above run in vectors with an order inside: `ORDER BY` by any
-types and directions, or `DISTINCT`. Without one the result shows the order in which rows are read, and PostgreSQL runs
-the query. It also does so where the engine would have to group, sort or compare arrays, and where one result exceeds
-1 GB. Rows that are equal in all keys have no order among each other, as in PostgreSQL.
+types and directions, or `DISTINCT`. Without one the result shows the order in which rows are read. Over one table that
+PostgreSQL would read from its first page to its last, the engine gives them that order, for as many rows as memory for
+their positions holds (4 bytes each). PostgreSQL aggregates above joins and partitions, in grouping sets, and where it
+would read by an index. It also does so where the engine would have to group, sort or compare arrays, and where one
+result exceeds 1 GB. Rows that are equal in all keys have no order among each other, as in PostgreSQL.
 """
 
 WINDOWS = """
@@ -150,7 +152,7 @@ run once for each value of the query around them, below its `Memoize` node.
 
 The rows of the smaller side filter the scan of the larger one, before its columns are decoded. Which side is smaller is
 estimated; a join that finds otherwise starts anew the other way round (`EXPLAIN ANALYZE`: "Sides Swapped"). Memory is
-bounded by `work_mem` times `hash_mem_multiplier`; past it both sides go to disk by partitions.
+bounded by `work_mem` times `hash_mem_multiplier`, for each thread; past it both sides go to disk by partitions.
 """
 
 REFUSED = """

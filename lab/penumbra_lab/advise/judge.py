@@ -65,6 +65,7 @@ class Scope:
     collation: Callable[[Column], int]
     parameter: Callable[[Parameter], Types]
     subquery: Callable[[Subquery], Types]
+    repeats: Callable[[Sequence[Column]], bool]  # whether rows have the same values of these
 
 
 class Judge:
@@ -105,9 +106,10 @@ class Judge:
                 return Judged(NO_TYPES, (Blocker("expression of a kind that is not judged",
                                                  expression.text),))  # fmt: skip
         judged = self._judge_node(expression)
-        if judged.blockers and self._is_evaluated_once(expression) and self._has_type(judged):
-            return Judged(judged.types)
-        return judged
+        if not judged.blockers or not self._has_type(judged):
+            return judged
+        is_left = self._is_evaluated_once(expression) or self._is_evaluated_on_demand(expression)
+        return Judged(judged.types) if is_left else judged
 
     def _judge_node(self, expression: Expression) -> Judged:
         match expression:
@@ -136,6 +138,25 @@ class Judge:
             or (isinstance(part, Call) and (part.extra or part.is_star or self._aggregates(part)))
             for part in walk(expression)
         )
+
+    def _is_evaluated_on_demand(self, expression: Expression) -> bool:
+        """By PostgreSQL, once for arguments that the engine knows and that repeat."""
+        if not isinstance(expression, Call | Operation | Cast) or self.calls_volatile(expression):
+            return False
+        if isinstance(expression, Call) and (
+            expression.extra or expression.is_star or expression.filter
+        ):
+            return False
+        if any(isinstance(part, Call) and (self._aggregates(part) or self._returns_set(part))
+               for part in walk(expression)):  # fmt: skip
+            return False
+        columns = [part for part in walk(expression) if isinstance(part, Column)]
+        below = _blockers([self.judge(arg) for arg in expression.args])
+        return not below and self._scope.repeats(columns)
+
+    def _returns_set(self, call: Call) -> bool:
+        return any(function.returns_set
+                   for function in self._catalog.functions(call.schema, call.name))  # fmt: skip
 
     def _has_type(self, judged: Judged) -> bool:
         return bool(judged.types) and all(self._type(oid).engine for oid in judged.types)

@@ -2,7 +2,7 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -31,6 +31,9 @@ CONDITIONS = ("Filter", "Join Filter", "Hash Cond", "Merge Cond", "Index Cond", 
               "One-Time Filter", "Order By", "TID Cond")  # fmt: skip
 # What a row takes in a hash table or a sort beside its columns.
 ROW_BYTES = 32
+# What the engine does not know PostgreSQL evaluates for it, if so many rows have the same arguments
+# (host_call.c).
+ROWS_PER_INPUT_MIN = 4
 RETURNED = re.compile(r"\(returns (?P<list>\$\d+(?:,\s*\$\d+)*)\)")
 
 
@@ -155,7 +158,7 @@ class Plan:
     @cached_property
     def judge(self) -> Judge:
         scope = Scope(self._column_types, self._collation, self._types_of_parameter,
-                      self._types_of_subquery)  # fmt: skip
+                      self._types_of_subquery, self._repeats)  # fmt: skip
         return Judge(self.catalog, scope)
 
     def _name_subplan(self, node: PlanNode) -> None:
@@ -199,6 +202,17 @@ class Plan:
             table = self.table(node)
             if table and column.name in table.columns:
                 yield table, table.columns[column.name]
+
+    def _repeats(self, columns: Sequence[Column]) -> bool:
+        distinct, rows = 1.0, 0.0
+        for column in columns:
+            found = self.table_column(column)
+            if found is None or not found[1].distinct:
+                return False
+            table, stored = found
+            rows = max(rows, table.rows)
+            distinct *= stored.distinct if stored.distinct > 0 else -stored.distinct * table.rows
+        return bool(columns) and distinct * ROWS_PER_INPUT_MIN <= rows
 
     def _column_types(self, column: Column) -> Types:
         types = {found.type for _, found in self._table_columns(column)}

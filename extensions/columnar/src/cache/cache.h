@@ -113,7 +113,7 @@ scanned_pages_add(ScannedPages *sum, const ScannedPages *pages, const ScannedPag
 typedef struct CachedScan
 {
 	int			nchunks;
-	PenumbraChunk *chunks;		/* segments in the order of attnums, then none, for positions */
+	PenumbraChunk *chunks;		/* segments in the order of attnums, then none or one, for positions */
 	BlockNumber nblocks;		/* of the relation */
 	int			nheap_ranges;	/* pages that must be read from the heap, ascending */
 	struct CachedBlockRange
@@ -137,10 +137,11 @@ typedef struct CachedScan
  * count is read here) and stay until the heap's rows are read.  Pages of other
  * chunks, unproven pages and pages past the last chunk are in heap_ranges.
  * Takes the relation predicate lock when the snapshot's transaction is
- * SERIALIZABLE.
+ * SERIALIZABLE.  gives_order: a chunk's positions are in memory, as
+ * heap_row_position() makes those of the heap's rows.
  */
 extern CachedScan *cache_scan_begin(Relation rel, Snapshot snapshot,
-									const AttrNumber *attnums, int natts);
+									const AttrNumber *attnums, int natts, bool gives_order);
 /*
  * excludes() is asked before a chunk is read, with the zone maps of the scan's
  * columns.  True: no row of it is wanted, so it is not read.  It is proven all

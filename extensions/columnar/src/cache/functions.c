@@ -669,7 +669,7 @@ penumbra_sql_explain_coverage(PG_FUNCTION_ARGS)
 	rel = functions_open_relation(PG_GETARG_OID(0));
 	attnums = palloc(sizeof(AttrNumber) * Max(RelationGetDescr(rel)->natts, 1));
 	natts = list_columns(rel, PG_ARGISNULL(1) ? NULL : PG_GETARG_ARRAYTYPE_P(1), attnums);
-	scan = cache_scan_begin(rel, GetActiveSnapshot(), attnums, natts);
+	scan = cache_scan_begin(rel, GetActiveSnapshot(), attnums, natts, false);
 	for (int i = 0; i < scan->nchunks; i++)
 		rows += count_rows(&scan->chunks[i]);
 	chunk_count = scan->nchunks;

@@ -59,6 +59,25 @@ append_kept_rows(Loader *loader, KeptRows *kept)
 	kept->begin = kept->end;
 }
 
+/* Where the bits of the next page's offsets begin, which are behind the draft. */
+static uint8 *
+draft_offset_bits(CachedChunk *draft, uint32 page)
+{
+	return (uint8 *) draft + CHUNK_BYTES(draft->column_count) + draft->offset_bytes[page];
+}
+
+static void
+note_offsets(CachedChunk *draft, uint32 page, const OffsetNumber *offsets, uint32 count)
+{
+	uint8	   *bits = draft_offset_bits(draft, page);
+
+	if (count == 0)
+		return;
+	for (uint32 i = 0; i < count; i++)
+		bits[(offsets[i] - 1) / BITS_PER_BYTE] |= 1 << ((offsets[i] - 1) % BITS_PER_BYTE);
+	draft->offset_bytes[page + 1] += (offsets[count - 1] + BITS_PER_BYTE - 1) / BITS_PER_BYTE;
+}
+
 /*
  * Rule W15: what the patch before says of a page that it proves, rows at an LSN,
  * is true whatever happens to the page.
@@ -67,6 +86,8 @@ static void
 keep_page(Loader *loader, KeptRows *kept, uint32 page)
 {
 	const CachedChunk *patch = kept->patch;
+	CachedChunk *draft = loader->draft;
+	uint32		bytes = patch->offset_bytes[page + 1] - patch->offset_bytes[page];
 
 	if (kept->end != patch->first_row[page])
 	{
@@ -74,7 +95,9 @@ keep_page(Loader *loader, KeptRows *kept, uint32 page)
 		kept->begin = patch->first_row[page];
 	}
 	kept->end = patch->first_row[page + 1];
-	loader->draft->rows += kept->end - patch->first_row[page];
+	memcpy(draft_offset_bits(draft, page), CHUNK_OFFSET_BITS(patch) + patch->offset_bytes[page], bytes);
+	draft->offset_bytes[page + 1] += bytes;
+	draft->rows += kept->end - patch->first_row[page];
 	loader_add_page(loader, page, pg_atomic_read_u64(unconstify(pg_atomic_uint64 *, &patch->page_lsn[page])));
 }
 
@@ -95,6 +118,7 @@ read_page(Loader *loader, CachedChunk *chunk, uint32 page, TransactionId horizon
 	if (!heap_row_reader_append_narrow(loader->reader, loader->image, rows.heap, rows.heap_count, loader->rows))
 		return true;
 	draft->rows += rows.heap_count;
+	note_offsets(draft, page, rows.heap, rows.heap_count);
 	loader_add_page(loader, page, lsn);
 	return true;
 }
@@ -120,6 +144,7 @@ read_new_rows(Loader *loader, CachedChunk *chunk, const ChunkProof *proof)
 		uint64		bit = UINT64CONST(1) << (page % 64);
 
 		draft->first_row[page] = draft->rows;
+		draft->offset_bytes[page + 1] = draft->offset_bytes[page];
 		if ((proof->proven[page / 64] & ~proof->patched[page / 64] & bit) != 0 ||
 			!chunk_page_has_rows(chunk, page))
 			continue;
@@ -135,7 +160,10 @@ read_new_rows(Loader *loader, CachedChunk *chunk, const ChunkProof *proof)
 	}
 	append_kept_rows(loader, &kept);
 	for (uint32 page = limit; page <= CHUNK_PAGES; page++)
+	{
 		draft->first_row[page] = draft->rows;
+		draft->offset_bytes[page] = draft->offset_bytes[limit];
+	}
 	return draft->cached_pages > 0;
 }
 
@@ -158,7 +186,8 @@ static bool
 publish_patch(Loader *loader, CachedChunk *chunk, const StringInfoData *segments)
 {
 	CachedChunk *draft = loader->draft;
-	Size		segments_at = TYPEALIGN(SEGMENT_ALIGNMENT, CHUNK_BYTES(draft->column_count));
+	Size		header_bytes = CHUNK_BYTES(draft->column_count) + draft->offset_bytes[CHUNK_PAGES];
+	Size		segments_at = TYPEALIGN(SEGMENT_ALIGNMENT, header_bytes);
 	CachedChunk *patch;
 
 	draft->bytes = segments_at + segments->len;
@@ -166,7 +195,7 @@ publish_patch(Loader *loader, CachedChunk *chunk, const StringInfoData *segments
 	patch = directory_allocate(draft->bytes, loader->protected_serial, 0);
 	if (patch == NULL)
 		return false;
-	memcpy(patch, draft, CHUNK_BYTES(draft->column_count));
+	memcpy(patch, draft, header_bytes);
 	memcpy((char *) patch + segments_at, segments->data, segments->len);
 	for (int i = 0; i < loader->natts; i++)
 	{

@@ -36,6 +36,7 @@
 #include "cache/heap_page.h"
 #include "cache/policy/table_options.h"
 #include "cache/row_proof.h"
+#include "cache/status.h"
 #include "cache/stop_points.h"
 #include "cache/validate.h"
 #include "cache/wanted.h"
@@ -58,6 +59,7 @@ typedef struct ScanState
 	TransactionId horizon;		/* then: for what every snapshot sees */
 	int			natts;
 	AttrNumber *attnums;
+	bool		gives_order;	/* positions are heap_row_position() */
 	int			npinned;
 	CachedChunk **pinned;
 	CachedChunk **patches;		/* of these, pinned; NULL: none */
@@ -638,12 +640,55 @@ find_patch_rows(const CachedChunk *patch, const ChunkProof *proof, const void *c
 }
 
 /*
+ * A segment of heap_row_position() of all the chunk's rows: their order is that
+ * of all rows of the table, whether they are in a chunk, a patch or the heap.
+ */
+static const void *
+encode_heap_positions(const CachedChunk *chunk)
+{
+	const PenumbraType type = PENUMBRA_INT8;
+	uint64	   *values = palloc(sizeof(uint64) * Max(chunk->rows, 1));
+	PenumbraColumnInput input = {.values = values};
+	PenumbraRows *rows = penumbra_rows_create(&type, 1);
+	void	   *segment = NULL;
+	size_t		bytes = 0;
+	char	   *copy = NULL;
+	PenumbraStatus status = {PENUMBRA_OUT_OF_MEMORY};
+
+	for (uint32 page = 0; page < CHUNK_PAGES; page++)
+	{
+		for (uint32 row = chunk->first_row[page]; row < chunk->first_row[page + 1]; row++)
+			values[row] = (uint64) heap_row_position(chunk->number * CHUNK_PAGES + page,
+													 find_offset(chunk, page, row - chunk->first_row[page]));
+	}
+	if (rows != NULL)
+		status = penumbra_rows_append(rows, &input, chunk->rows);
+	if (status.code == PENUMBRA_OK)
+		status = penumbra_segment_encode(rows, 0, &segment, &bytes);
+	penumbra_rows_destroy(rows);
+	if (status.code == PENUMBRA_OK)
+		copy = palloc_extended(bytes + PG_CACHE_LINE_SIZE, MCXT_ALLOC_NO_OOM);
+	if (copy != NULL)
+	{
+		copy = (char *) TYPEALIGN(PG_CACHE_LINE_SIZE, copy);
+		memcpy(copy, segment, bytes);
+	}
+	free(segment);
+	pfree(values);
+	if (status.code != PENUMBRA_OK)
+		status_report(&status);
+	if (copy == NULL)
+		ereport(ERROR, (errcode(ERRCODE_OUT_OF_MEMORY), errmsg("out of memory")));
+	return copy;
+}
+
+/*
  * Proves what it can of a chunk, whose segments are in memory, with its patch
  * (NULL: without); the rest is on the lists of what is read from the heap.
  * What can be served of both are none to two chunks in out.
  */
 static int
-prove_chunk(ScanState *state, CachedChunk *chunk, CachedChunk *patch, const void *const *segments,
+prove_chunk(ScanState *state, CachedChunk *chunk, CachedChunk *patch, const void **segments,
 			PenumbraChunk *out)
 {
 	const void **patch_segments = patch == NULL ? NULL : find_patch_segments(state, patch);
@@ -666,6 +711,10 @@ prove_chunk(ScanState *state, CachedChunk *chunk, CachedChunk *patch, const void
 	scan->pages.from_cache += proof.proven_pages;
 	scan->pages.headers += proof.header_pages;
 	state->has_proven |= chunk->cached_pages > 0;
+	if (state->gives_order && segments != NULL)
+		segments[state->natts] = encode_heap_positions(chunk);
+	if (state->gives_order && patch_segments != NULL)
+		patch_segments[state->natts] = encode_heap_positions(patch);
 	out->ranges = rows.ranges;
 	out->range_count = rows.range_count;
 	out->row_bits = rows.bits;
@@ -928,10 +977,11 @@ cache_scan_prove_part(CachedScan *scan, BlockNumber begin, BlockNumber end)
 }
 
 CachedScan *
-cache_scan_begin(Relation rel, Snapshot snapshot, const AttrNumber *attnums, int natts)
+cache_scan_begin(Relation rel, Snapshot snapshot, const AttrNumber *attnums, int natts, bool gives_order)
 {
 	CachedScan *scan = begin_scan(rel, snapshot, attnums, natts);
 
+	((ScanState *) scan)->gives_order = gives_order;
 	prove_pages((ScanState *) scan, 0, scan->nblocks, false);
 	STOP_POINT("scan-after-validation");
 	return scan;

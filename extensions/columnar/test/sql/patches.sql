@@ -141,6 +141,33 @@ SELECT penumbra.refresh('patched') AS patched;
 SET penumbra.mode = prefer;
 SELECT count(*), min(v), max(v) FROM patched WHERE v > 100000;
 SELECT v > 100000 AS large, count(*), min(id) FROM patched GROUP BY 1 ORDER BY 1;
+-- where the rows of a patch are, also those that it took from the patch before
+CREATE FUNCTION misplaced(OUT updated int, OUT wrong int) LANGUAGE plpgsql AS $$
+DECLARE
+	c CURSOR FOR SELECT id, v FROM patched WHERE v > 100000;
+	seen record;
+	changed int;
+BEGIN
+	updated := 0;
+	wrong := 0;
+	OPEN c;
+	LOOP
+		FETCH c INTO seen;
+		EXIT WHEN NOT FOUND;
+		UPDATE patched SET v = v WHERE CURRENT OF c RETURNING id INTO changed;
+		updated := updated + 1;
+		wrong := wrong + (changed IS DISTINCT FROM seen.id)::int;
+	END LOOP;
+END $$;
+BEGIN;
+SELECT updated > 0 AS updated, wrong FROM misplaced();
+ROLLBACK;
+UPDATE patched SET v = id + 100000 WHERE id % 331 = 0;
+SELECT penumbra.refresh('patched') AS patched;
+BEGIN;
+SELECT updated > 0 AS updated, wrong FROM misplaced();
+ROLLBACK;
+DROP FUNCTION misplaced;
 SET parallel_setup_cost = 0;
 SET parallel_tuple_cost = 0;
 SET min_parallel_table_scan_size = 0;

@@ -62,6 +62,7 @@
 #include "query/execute/temporary_files.h"
 #include "query/pipeline/cost.h"
 #include "query/pipeline/pipeline.h"
+#include "query/pipeline/stage_scan.h"
 #include "query/pipeline/stages.h"
 #include "query/pipeline/translation.h"
 #include "query/planning/plan_walk.h"
@@ -412,18 +413,19 @@ open_table(PenumbraScanState *state, ScanInput *input, int i)
 	int			count = list_length(attnum_list);
 	AttrNumber *attnums = palloc(sizeof(AttrNumber) * Max(count, 1));
 	Snapshot	snapshot = state->css.ss.ps.state->es_snapshot;
+	bool		has_positions = stage_scan_has_positions(input->stage);
 	ListCell   *lc;
 
 	foreach(lc, attnum_list)
 		attnums[foreach_current_index(lc)] = lfirst_int(lc);
 	pgstat_count_heap_scan(table->rel);
 	table->cached = state->parallel == NULL
-		? cache_scan_begin(table->rel, snapshot, attnums, count)
+		? cache_scan_begin(table->rel, snapshot, attnums, count, has_positions && !row_identity_is_given(state))
 		: cache_scan_begin_parts(table->rel, snapshot, attnums, count);
 	cache_scan_set_readers(table->cached, stop_engine, state);
 	cache_scan_set_filter(table->cached, excludes_chunk, input);
 	table->reader = heap_row_reader_create(table->rel, attnums, count);
-	if (row_identity_is_given(state))
+	if (has_positions)
 		heap_row_reader_give_positions(table->reader);
 	heap_row_reader_set_pages(table->reader, scan_input_next_block, table);
 }
@@ -475,8 +477,8 @@ start_execution(PenumbraScanState *state)
 	PenumbraExecOptions options;
 	PenumbraStatus status;
 
-	options.memory_budget_bytes = get_hash_memory_limit();
 	options.threads = has_threads ? cost_threads(rows_of_chunks(state), state->is_rescanned) : 0;
+	options.memory_budget_bytes = cost_memory_bytes(options.threads);
 	/* A cancel or termination that cannot be served has to wait until it can. */
 	options.interrupts[0] = INTERRUPTS_CAN_BE_PROCESSED() ? &QueryCancelPending : NULL;
 	options.interrupts[1] = INTERRUPTS_CAN_BE_PROCESSED() ? &ProcDiePending : NULL;

@@ -40,10 +40,15 @@
 #include "query/pipeline/cost.h"
 #include "query/pipeline/pipeline.h"
 #include "query/pipeline/rel_pipeline.h"
+#include "query/pipeline/stage_scan.h"
 #include "query/pipeline/stages.h"
+#include "query/pipeline/translate_aggregate.h"
 #include "query/planning/node_kinds.h"
 #include "query/planning/planning.h"
 #include "query/planning/relation_numbers.h"
+
+/* A row's position in the table, encoded: of a chunk's pages and their offsets. */
+#define POSITION_BYTES 4
 
 /* Remembers the pipeline, whose last clause is `done`, for the stages above and adds its path. */
 static void
@@ -445,6 +450,51 @@ require_rows(GroupInputs *inputs, List *having)
 	return lappend(list_copy(having), is_any);
 }
 
+/* Whether PostgreSQL reads the relation from its first page to its last, if it is not in several processes. */
+static bool
+is_read_in_order(const RelOptInfo *rel)
+{
+	Cost		in_order = -1;
+	Cost		by_index = -1;
+	ListCell   *lc;
+
+	foreach(lc, rel->pathlist)
+	{
+		Path	   *path = lfirst(lc);
+		Cost	   *cost;
+
+		if (IsA(path, ProjectionPath))
+			path = ((ProjectionPath *) path)->subpath;
+		if (path_is_ours(path) && ((CustomPath *) path)->custom_paths != NIL)
+			path = linitial(((CustomPath *) path)->custom_paths);
+		cost = path->pathtype == T_SeqScan || path->pathtype == T_BitmapHeapScan ? &in_order
+			: path->pathtype == T_IndexScan || path->pathtype == T_IndexOnlyScan ? &by_index : NULL;
+
+		if (cost != NULL && path->param_info == NULL && (*cost < 0 || path->total_cost < *cost))
+			*cost = path->total_cost;
+	}
+	return in_order >= 0 && (by_index < 0 || in_order < by_index);
+}
+
+/*
+ * Gives aggregates that show in which order rows are read that of the table,
+ * which is PostgreSQL's where it hashes the groups: a sort for them keeps none,
+ * and grouping sets are sorted.  Positions are made for each row, in memory.
+ */
+static void
+add_row_order(PlannerInfo *root, RelOptInfo *input_rel, RelPipeline *planned, List *aggrefs)
+{
+	int			threads = cost_threads(planned->input_rows, planned->is_rescanned);
+	bool		is_shown = false;
+	ListCell   *lc;
+
+	foreach(lc, aggrefs)
+		is_shown |= aggregate_shows_row_order(lfirst_node(Aggref, lc));
+	if (is_shown && input_rel->reloptkind == RELOPT_BASEREL && is_read_in_order(input_rel) &&
+		planned->input_rows * POSITION_BYTES <= cost_memory_bytes(threads))
+		(void) stage_scan_add_positions(planned->pipeline, relation_number_of(root, input_rel->relid));
+}
+
 /*
  * The groups of the input's rows, which `planned` computes; NULL: they are
  * PostgreSQL's.  Grouping sets keep constant keys, since what is above finds
@@ -475,6 +525,8 @@ group_rows(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel, Rel
 		planning_refuse("grouping sets of constants or equal keys", NULL);
 		return NULL;
 	}
+	if (!has_sets)
+		add_row_order(root, input_rel, planned, inputs.aggrefs);
 	stage = pipeline_add_stage(planned->pipeline, PIPELINE_AGGREGATION, stage_keys);
 	stage->aggrefs = (List *) rel_pipeline_normalize(root, planned, (Node *) inputs.aggrefs);
 	if (has_sets)

@@ -101,6 +101,12 @@ cost_threads(double rows, bool is_rescanned)
 	return Min(threads, (int) (rows / (is_rescanned ? ROWS_PER_THREAD_RESCANNED : ROWS_PER_THREAD)));
 }
 
+Size
+cost_memory_bytes(int threads)
+{
+	return get_hash_memory_limit() * (1 + threads);
+}
+
 double
 cost_processes(int workers)
 {
@@ -285,15 +291,21 @@ cost_add_aggregation(RelPipeline *planned, int keys, int calls, double groups)
 	planned->rows = groups;
 }
 
+static double
+memory_bytes_of(const RelPipeline *planned)
+{
+	return cost_memory_bytes(cost_threads(planned->input_rows, planned->is_rescanned));
+}
+
 /*
  * Sorted rows that are written and read again: as cost_tuplesort() has it, so
  * that a sort of ours and one of PostgreSQL's pay alike for the disk.
  */
 static Cost
-sorted_runs_cost(double bytes)
+sorted_runs_cost(double bytes, double memory_bytes)
 {
 	double		pages = ceil(bytes / BLCKSZ);
-	double		passes = ceil(log(Max(bytes / get_hash_memory_limit(), 2.0)) / log(SORT_MERGED_RUNS));
+	double		passes = ceil(log(Max(bytes / memory_bytes, 2.0)) / log(SORT_MERGED_RUNS));
 
 	return 2 * pages * passes * (seq_page_cost * 0.75 + random_page_cost * 0.25);
 }
@@ -304,13 +316,14 @@ cost_add_sort(RelPipeline *planned, int keys, int width, double bound)
 	double		rows = Max(planned->rows, 2.0);
 	double		row_bytes = width + SORT_ROW_BYTES;
 	bool		is_bounded = bound >= 1 && bound < rows;
-	bool		fits = (is_bounded ? bound : rows) * row_bytes <= get_hash_memory_limit();
+	double		memory_bytes = memory_bytes_of(planned);
+	bool		fits = (is_bounded ? bound : rows) * row_bytes <= memory_bytes;
 
 	if (is_bounded && fits && bound <= TOP_N_ROWS_MAX)
 		end_streaming(planned, rows * VALUE_COST * keys);
 	else
 		end_streaming(planned, rows * log2(rows) * keys * cpu_operator_cost / 5 + rows * row_bytes * SORT_BYTE_COST +
-			  (fits ? 0 : sorted_runs_cost(rows * row_bytes)));
+			  (fits ? 0 : sorted_runs_cost(rows * row_bytes, memory_bytes)));
 	if (is_bounded)
 		planned->rows = bound;
 }
@@ -321,9 +334,10 @@ cost_add_partitions(RelPipeline *planned, int keys, int width)
 {
 	double		row_bytes = width + SORT_ROW_BYTES;
 	double		bytes = planned->rows * row_bytes;
+	double		memory_bytes = memory_bytes_of(planned);
 
 	end_streaming(planned, planned->rows * 2.0 * keys * VALUE_COST + bytes * SORT_BYTE_COST +
-		  (bytes <= get_hash_memory_limit() ? 0 : sorted_runs_cost(bytes)));
+		  (bytes <= memory_bytes ? 0 : sorted_runs_cost(bytes, memory_bytes)));
 }
 
 void

@@ -13,6 +13,8 @@
 #include "query/pipeline/rel_pipeline.h"
 
 extern int	cost_threads(double rows, bool is_rescanned);
+/* Of an execution with so many threads beside the backend: what as many processes of a parallel plan may take. */
+extern Size cost_memory_bytes(int threads);
 /* Processes at work when a parallel scan has so many workers, as costsize.c counts them. */
 extern double cost_processes(int workers);
 extern bool cost_scan_can_win(RelOptInfo *rel);

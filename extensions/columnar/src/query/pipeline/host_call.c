@@ -42,6 +42,8 @@
 
 #define INPUTS_MAX 8
 #define ROWS_PER_INPUT_MIN 4
+/* Parts of expressions that turn out to be no inputs, in one translation: each may be deep. */
+#define FAILED_INPUTS_MAX 256
 /* What truncating and fields leave of instants: the days of 44 years. */
 #define FIELD_VALUES_MAX 16384
 
@@ -191,7 +193,7 @@ inputs_mutator(Node *node, void *context)
 		if (arg >= 0)
 			return add_input(search, node, arg);
 	}
-	if (is_bound(node))
+	if (is_bound(node) || ++search->translation->failed_inputs > FAILED_INPUTS_MAX)
 	{
 		search->has_failed = true;
 		return node;
@@ -329,13 +331,14 @@ PenumbraExpr
 host_call_translate(Translation *translation, Node *node)
 {
 	const char *reason = translation->reason;
+	int			failed_inputs = translation->failed_inputs;
 	bool		is_planned = pipeline_find_expr(translation->called_exprs, node) >= 0;
 	InputSearch search = {.translation = translation};
 	PenumbraExpr expr = -1;
 	PenumbraType type;
 
-	if (translation->is_within_call || !can_be_called(translation, node) ||
-		(!is_planned && translation->runtime_values != NULL))
+	if (translation->is_within_call || ++translation->failed_inputs > FAILED_INPUTS_MAX ||
+		!can_be_called(translation, node) || (!is_planned && translation->runtime_values != NULL))
 	{
 		translation->reason = reason;
 		return -1;
@@ -346,9 +349,11 @@ host_call_translate(Translation *translation, Node *node)
 	translation->is_within_call = false;
 	if (!search.has_failed && (is_planned || is_worth_it(translation, search.call)) &&
 		translate_type_of(translation, node, &type))
-		expr = penumbra_plan_host_call(translation->plan, number_of(translation, search.call), type, search.args,
-									   list_length(search.call->inputs));
+		expr = penumbra_plan_host_call(translation->plan, number_of(translation, search.call), type,
+									   search.args, list_length(search.call->inputs));
 	translation->reason = reason;
+	if (expr >= 0)
+		translation->failed_inputs = failed_inputs;
 	if (expr >= 0 && !is_planned)
 		translation->called_exprs = lappend(translation->called_exprs, node);
 	return expr;

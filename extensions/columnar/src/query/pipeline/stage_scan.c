@@ -9,6 +9,9 @@
 
 #include "pg_compat.h"
 
+#include "access/sysattr.h"
+#include "catalog/pg_type.h"
+#include "nodes/makefuncs.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
@@ -52,6 +55,48 @@ stage_scan_add_to_plan(Translation *translation, PipelineStage *stage)
 		return false;
 	stage->operator = translation->current;
 	translation->inputs = stage->exprs;
+	return true;
+}
+
+bool
+stage_scan_is_position(const Node *column)
+{
+	return IsA(column, Var) && ((const Var *) column)->varattno == SelfItemPointerAttributeNumber &&
+		((const Var *) column)->vartype == INT8OID;
+}
+
+bool
+stage_scan_has_positions(const PipelineStage *stage)
+{
+	return stage->exprs != NIL && stage_scan_is_position(llast(stage->exprs));
+}
+
+static PipelineStage *
+add_position(const PipelineStage *stage, Var *position)
+{
+	PipelineStage *copy = palloc(sizeof(PipelineStage));
+
+	*copy = *stage;
+	if (stage->kind != PIPELINE_FILTER)
+		copy->exprs = lappend(list_copy(stage->exprs), position);
+	if (stage->kind != PIPELINE_SCAN)
+		copy->inputs = list_make1(add_position(linitial(stage->inputs), position));
+	return copy;
+}
+
+bool
+stage_scan_add_positions(Pipeline *pipeline, Index name)
+{
+	const PipelineStage *stage = pipeline->top;
+
+	while (stage->kind == PIPELINE_FILTER || (stage->kind == PIPELINE_PROJECTION && stage->names == NIL))
+		stage = linitial(stage->inputs);
+	if (stage->kind != PIPELINE_SCAN || list_length(stage->table_oids) != 1)
+		return false;
+	if (stage->exprs != NIL)
+		name = linitial_node(Var, stage->exprs)->varno;
+	pipeline->top = add_position(pipeline->top, makeVar(name, SelfItemPointerAttributeNumber, INT8OID, -1,
+														InvalidOid, 0));
 	return true;
 }
 

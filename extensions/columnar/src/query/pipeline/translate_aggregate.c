@@ -21,6 +21,7 @@
 #include "query/pipeline/can_fail.h"
 #include "query/pipeline/function_map.h"
 #include "query/pipeline/init_plans.h"
+#include "query/pipeline/stage_scan.h"
 #include "query/pipeline/stage_sort.h"
 #include "query/pipeline/translate_aggregate.h"
 #include "query/pipeline/translate_collation.h"
@@ -117,10 +118,18 @@ is_collecting(PenumbraAggregate function)
 	return function == PENUMBRA_AGG_STRING_AGG || function == PENUMBRA_AGG_ARRAY_AGG;
 }
 
+bool
+aggregate_shows_row_order(const Aggref *aggref)
+{
+	PenumbraAggregate function;
+
+	return aggref->aggorder == NIL && aggref->aggdistinct == NIL && function_map_aggregate(aggref, &function) &&
+		is_collecting(function);
+}
+
 /*
  * The order of rows: with DISTINCT that of all arguments, which begins with
- * ORDER BY's.  Without either the result shows the order in which rows are
- * read, which is another one here.
+ * ORDER BY's.  Without either it is that of the table, by the rows' positions.
  */
 static bool
 translate_rows_order(Translation *translation, const Aggref *aggref, PenumbraAggregateCall *call)
@@ -130,6 +139,17 @@ translate_rows_order(Translation *translation, const Aggref *aggref, PenumbraAgg
 	List	   *flags = NIL;
 	ListCell   *lc;
 
+	foreach(lc, translation->inputs)
+	{
+		if (clauses == NIL && stage_scan_is_position(lfirst(lc)))
+			exprs = list_make1(lfirst(lc));
+	}
+	if (exprs != NIL)
+	{
+		call->order = stage_sort_keys(translation, exprs, list_make1_int(0));
+		call->order_count = 1;
+		return call->order != NULL;
+	}
 	if (clauses == NIL)
 	{
 		translation->reason = psprintf("aggregate %s in the order of rows", format_procedure(aggref->aggfnoid));

@@ -12,6 +12,8 @@
 
 #include "query/pipeline/translation.h"
 
+/* Whether its result shows in which order rows were read. */
+extern bool aggregate_shows_row_order(const Aggref *aggref);
 /* `call` is zero before; false: refused. */
 extern bool translate_aggregate(Translation *translation, Aggref *aggref, PenumbraAggregateCall *call);
 

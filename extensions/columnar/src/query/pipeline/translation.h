@@ -39,6 +39,7 @@ typedef struct Translation
 	List	   *host_calls;		/* of HostCall *: these, see host_call.h */
 	bool		takes_any_calls;	/* also of inputs that are hardly ever the same */
 	bool		is_within_call; /* looks for inputs of one */
+	int			failed_inputs;	/* that were looked for in vain, a bound of that work */
 	bool		needs_values;	/* planning will look at rows with it; else one element stands for a list */
 	const char *reason;			/* why the last expression was refused */
 	int			conditional_depth;	/* inside what is not evaluated where there are no rows or pairs */
