@@ -420,26 +420,25 @@ void HostCalls::Run(Request* request) {
   for (uint32_t i = 0; i < count; ++i) request->memo->Set(entries[i], call.type, results, i);
 }
 
+// After an error, which may be a cancel, the others wait for the end of the execution.
 bool HostCalls::Serve() {
-  bool has_served = false;
-  while (true) {
-    Request* request;
-    {
-      std::lock_guard lock(queue_mutex_);
-      if (waiting_.empty()) return has_served;
-      request = waiting_.front();
-      waiting_.pop_front();
-    }
-    try {
-      Run(request);
-    } catch (...) {
-      request->error = std::current_exception();
-    }
-    has_served = true;
+  Request* request;
+  {
     std::lock_guard lock(queue_mutex_);
-    request->is_done = true;
-    served_.notify_all();
+    if (waiting_.empty() || has_failed_) return false;
+    request = waiting_.front();
+    waiting_.pop_front();
   }
+  try {
+    Run(request);
+  } catch (...) {
+    request->error = std::current_exception();
+  }
+  std::lock_guard lock(queue_mutex_);
+  has_failed_ = request->error != nullptr;
+  request->is_done = true;
+  served_.notify_all();
+  return true;
 }
 
 void HostCalls::Stop() {

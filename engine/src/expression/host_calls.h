@@ -97,7 +97,7 @@ class HostCalls {
 
   // Any thread: the call's values for its evaluated arguments, flat or a dictionary.
   Vector Evaluate(const Expr& call, const Vector* args, uint32_t rows, EvalContext& context);
-  // The caller's thread: runs what others wait for. False: they wait for nothing.
+  // The caller's thread: runs what another one has waited for longest. False: there is nothing such.
   bool Serve();
   // Threads that wait are not served any more.
   void Stop();
@@ -135,6 +135,7 @@ class HostCalls {
   std::mutex queue_mutex_;  // taken alone
   std::condition_variable served_;
   std::deque<Request*> waiting_;
+  bool has_failed_ = false;
   bool is_stopped_ = false;
 };
 

@@ -74,8 +74,7 @@ SELECT * FROM ordered('SELECT g, percentile_cont(g / 10.0) WITHIN GROUP (ORDER B
 SELECT * FROM ordered('SELECT rank(5) WITHIN GROUP (ORDER BY v) FROM o');
 SELECT * FROM ordered('SELECT mode() WITHIN GROUP (ORDER BY t USING ~<~) FROM o');
 SELECT * FROM ordered('SELECT mode() WITHIN GROUP (ORDER BY c::bpchar) FROM o');
-SELECT * FROM ordered('SELECT string_agg(t, '','') FROM o');
-SELECT * FROM ordered('SELECT array_agg(v) FROM o');
+SELECT * FROM ordered('SELECT string_agg(a.t, '','') FROM o a JOIN o b ON a.id = b.id AND a.id < 2');
 SELECT * FROM ordered('SELECT g, array_agg(DISTINCT n), array_agg(DISTINCT f) FROM o GROUP BY g');
 SELECT * FROM ordered('SELECT string_agg(t::bytea, '','' ORDER BY id) FROM o');
 SELECT * FROM ordered('SELECT array_agg(ARRAY[v, g] ORDER BY id) FROM o WHERE id < 9');
