@@ -22,6 +22,7 @@
 #include "utils/relcache.h"
 #include "utils/snapshot.h"
 
+#include "cache/column_key.h"
 #include "penumbra/engine.h"
 
 /* True when the library was preloaded and the region exists. */
@@ -39,6 +40,8 @@ extern const char *cache_refusal_of_relation(Relation rel);
 
 /* Whether a column of this type can be cached, and as what. */
 extern bool cache_type_of(Oid type_oid, PenumbraType *type);
+/* Whether the relation has the column and it can be cached; as what. */
+extern bool cache_type_of_column(ColumnKey column, TupleDesc desc, PenumbraType *type);
 /* Whether the user may read the column, or with attnum 0 any column of the table. */
 extern bool cache_may_read(Oid user, Oid relid, AttrNumber attnum);
 
@@ -66,14 +69,14 @@ typedef struct CacheCoverage
  * Cheap (no page access, one shared lock): called for every base relation of
  * every query.  False when nothing of the relation is cached.
  */
-extern bool cache_estimate_coverage(Relation rel, const AttrNumber *attnums, int natts,
+extern bool cache_estimate_coverage(Relation rel, const ColumnKey *columns, int ncolumns,
 									CacheCoverage *coverage);
 
 /*
  * The share of the chunks, from a sample of them, that zone maps exclude under
- * the first filter of the plan, whose scan columns are attnums.
+ * the first filter of the plan, whose scan columns are columns.
  */
-extern double cache_estimate_skipped(Relation rel, const AttrNumber *attnums, int natts,
+extern double cache_estimate_skipped(Relation rel, const ColumnKey *columns, int ncolumns,
 									 const PenumbraPlan *plan, PenumbraOperator scan);
 
 /*
@@ -81,11 +84,11 @@ extern double cache_estimate_skipped(Relation rel, const AttrNumber *attnums, in
  * the cached chunks as they are, whatever of them is still right: an estimate.
  * *rows: that the chunks have.  False: the engine failed, or nothing is cached.
  */
-extern bool cache_aggregate(Relation rel, const AttrNumber *attnums, int natts, const PenumbraPlan *plan,
+extern bool cache_aggregate(Relation rel, const ColumnKey *columns, int ncolumns, const PenumbraPlan *plan,
 							PenumbraOperator scan, int64 *values, double *rows);
 
-/* Tells the loader that a query would have used these columns. */
-extern void cache_note_wanted(Oid relid, List *attnums);
+/* Tells the loader that a query would have used these columns, of which those are left that may be cached. */
+extern void cache_note_wanted(Oid relid, ColumnKey *columns, int ncolumns);
 
 /* What a chunk that is on disk is read into, from the begin of its read on; made by cache_create_buffer(). */
 typedef struct ChunkBuffer ChunkBuffer;
@@ -113,7 +116,7 @@ scanned_pages_add(ScannedPages *sum, const ScannedPages *pages, const ScannedPag
 typedef struct CachedScan
 {
 	int			nchunks;
-	PenumbraChunk *chunks;		/* segments in the order of attnums, then none or one, for positions */
+	PenumbraChunk *chunks;		/* segments in the order of columns, then none or one, for positions */
 	BlockNumber nblocks;		/* of the relation */
 	int			nheap_ranges;	/* pages that must be read from the heap, ascending */
 	struct CachedBlockRange
@@ -141,7 +144,7 @@ typedef struct CachedScan
  * heap_row_position() makes those of the heap's rows.
  */
 extern CachedScan *cache_scan_begin(Relation rel, Snapshot snapshot,
-									const AttrNumber *attnums, int natts, bool gives_order);
+									const ColumnKey *columns, int ncolumns, bool gives_order);
 /*
  * excludes() is asked before a chunk is read, with the zone maps of the scan's
  * columns.  True: no row of it is wanted, so it is not read.  It is proven all
@@ -182,7 +185,7 @@ extern void cache_scan_rewind(CachedScan *scan);
  * stays open until the last.
  */
 extern CachedScan *cache_scan_begin_parts(Relation rel, Snapshot snapshot,
-										  const AttrNumber *attnums, int natts);
+										  const ColumnKey *columns, int ncolumns);
 extern void cache_scan_prove_part(CachedScan *scan, BlockNumber begin, BlockNumber end);
 /*
  * stop(readers) ends the threads that read the chunks.  It is called before

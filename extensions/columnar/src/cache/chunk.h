@@ -22,9 +22,7 @@
 
 #include "postgres.h"
 
-#include "access/attnum.h"
 #include "access/htup_details.h"
-#include "access/tupdesc.h"
 #include "access/visibilitymapdefs.h"
 #include "access/xlogdefs.h"
 #include "datatype/timestamp.h"
@@ -33,6 +31,7 @@
 #include "storage/block.h"
 #include "storage/bufpage.h"
 
+#include "cache/column_key.h"
 #include "cache/disk/disk_file.h"
 #include "penumbra/engine.h"
 
@@ -72,11 +71,8 @@ typedef struct CachedSegment
 	DiskExtent	extent;			/* its copy on disk; neither: not cached */
 	PenumbraZoneMap zone_map;	/* the segment's own, wherever that is; the same for all of the chunk's version */
 	uint64		serial;			/* never used twice */
-	Oid			type_oid;
-	int32		typmod;
-	Oid			collation;
-	uint64		missing;		/* directory_missing_hash() when its rows were read */
-	AttrNumber	attnum;
+	ColumnFacts facts;			/* when its rows were read */
+	ColumnKey	column;
 	uint8		usage;			/* second chances left; races are harmless */
 	/* what is before it describes the segment; it goes on when the slot gets another one */
 	pg_atomic_uint32 pins;
@@ -139,11 +135,20 @@ typedef struct CachedChunk
 	uint32		first_row[CHUNK_PAGES + 1];
 	/* bytes of page i in CHUNK_OFFSET_BITS: [offset_bytes[i], offset_bytes[i + 1]); none: rows were at 1, 2, ... */
 	uint16		offset_bytes[CHUNK_PAGES + 1];
-	CachedSegment columns[FLEXIBLE_ARRAY_MEMBER];	/* by attribute number - 1 */
+	CachedSegment columns[FLEXIBLE_ARRAY_MEMBER];	/* by the places of their keys: chunk_slot() */
 } CachedChunk;
 
-#define CHUNK_BYTES(natts) \
-	(offsetof(CachedChunk, columns) + (natts) * sizeof(CachedSegment))
+/* NULL: the chunk has no room for the column, which the relation got later. */
+static inline CachedSegment *
+chunk_slot(const CachedChunk *chunk, ColumnKey column)
+{
+	uint32		place = column_key_place(column);
+
+	return place < chunk->column_count ? unconstify(CachedSegment *, &chunk->columns[place]) : NULL;
+}
+
+#define CHUNK_BYTES(column_count) \
+	(offsetof(CachedChunk, columns) + (column_count) * sizeof(CachedSegment))
 
 /* Behind the columns: bits by offset - 1, where a page's rows were at load. */
 #define CHUNK_OFFSET_BITS(chunk) ((const uint8 *) (chunk) + CHUNK_BYTES((chunk)->column_count))
@@ -158,8 +163,8 @@ typedef struct CachedChunk
 #define CHUNK_DEAD_ROWS_WORDS(chunk) (((chunk)->rows + 63) / 64)
 
 /* What a chunk takes with columns, offsets' bits and rows. */
-#define CHUNK_BYTES_WITH_ROWS(natts, offset_bit_bytes, rows) \
-	(MAXALIGN(CHUNK_BYTES(natts) + (offset_bit_bytes)) + ((rows) + 63) / 64 * sizeof(uint64))
+#define CHUNK_BYTES_WITH_ROWS(column_count, offset_bit_bytes, rows) \
+	(MAXALIGN(CHUNK_BYTES(column_count) + (offset_bit_bytes)) + ((rows) + 63) / 64 * sizeof(uint64))
 
 /* Behind these, where there are any: the young inserters of each page. */
 #define CHUNK_INSERTERS_OFFSET(chunk) \

@@ -43,12 +43,8 @@
  */
 #include "postgres.h"
 
-#include <xxhash.h>
-
 #include "access/htup_details.h"
-#include "access/tupdesc_details.h"
 #include "storage/shmem.h"
-#include "utils/datum.h"
 #include "utils/rel.h"
 
 #include "cache/directory.h"
@@ -112,119 +108,68 @@ directory_next_serial(void)
 	return pg_atomic_fetch_add_u64(&directory->next_serial, 1);
 }
 
-uint64
-directory_missing_hash(TupleDesc desc, AttrNumber attnum)
-{
-	Form_pg_attribute att = TupleDescAttr(desc, attnum - 1);
-	const AttrMissing *missing;
-
-	if (!att->atthasmissing || desc->constr == NULL || desc->constr->missing == NULL)
-		return 0;
-	missing = &desc->constr->missing[attnum - 1];
-	if (!missing->am_present)
-		return 0;
-	if (att->attbyval)
-		return XXH3_64bits(&missing->am_value, sizeof(Datum)) | 1;
-	return XXH3_64bits(DatumGetPointer(missing->am_value),
-					   datumGetSize(missing->am_value, false, att->attlen)) | 1;
-}
-
-/*
- * A page's LSN ties a segment to the tuples.  What the catalog adds to them is
- * compared here, by content: the descriptor may be of this transaction's own,
- * uncommitted rows of the catalog, and whatever comes of these (ROLLBACK TO,
- * ROLLBACK PREPARED, a crash), a segment is used where the same facts hold.
- *
- * - type and typmod: how a value's bytes are read.  A domain's base type does
- *   not change, and its constraints add nothing to a value.
- * - the missing value: what rows have that are older than the column.
- * - collation: compared, although segments, dictionaries and zone maps are in
- *   the order of bytes; so versions of collations and operator classes matter
- *   to nothing that is cached.
- * - dropped columns: refused; a number is used again only after a rollback, and
- *   then rows that have the column are dead.
- * - generated columns: stored values are in the tuples, and another expression
- *   rewrites them; virtual ones are NULL there, and are not read.
- * - TOAST: values out of line are written with the tuple that refers to them.
- * - enums and other types whose values depend on the catalog are not cached.
- */
-static bool
-attribute_matches(const CachedSegment *segment, TupleDesc desc, uint64 missing)
-{
-	Form_pg_attribute att = TupleDescAttr(desc, segment->attnum - 1);
-
-	return !att->attisdropped && att->atttypid == segment->type_oid &&
-		att->atttypmod == segment->typmod && att->attcollation == segment->collation &&
-		missing == segment->missing;
-}
-
 bool
 directory_segment_matches(const CachedSegment *segment, TupleDesc desc)
 {
-	return segment_is_cached(segment) && segment->attnum <= desc->natts &&
-		attribute_matches(segment, desc, directory_missing_hash(desc, segment->attnum));
-}
+	ColumnFacts facts;
 
-/*
- * The hash of attribute n stands at n - 1. Callers hash before they take the lock,
- * since a missing value may be long.
- */
-static uint64 *
-hash_missing_values(TupleDesc desc)
-{
-	uint64	   *missing = palloc(sizeof(uint64) * Max(desc->natts, 1));
-
-	for (int i = 0; i < desc->natts; i++)
-		missing[i] = directory_missing_hash(desc, i + 1);
-	return missing;
+	if (!segment_is_cached(segment))
+		return false;
+	facts = column_key_facts(segment->column, desc);
+	return column_facts_are_equal(&segment->facts, &facts);
 }
 
 bool
-patch_find_segments(const CachedChunk *patch, TupleDesc desc, const AttrNumber *attnums, int natts,
+patch_find_segments(const CachedChunk *patch, TupleDesc desc, const ColumnKey *columns, int ncolumns,
 					const void **segments)
 {
-	for (int i = 0; i < natts; i++)
+	for (int i = 0; i < ncolumns; i++)
 	{
-		if (attnums[i] > (int) patch->column_count ||
-			!directory_segment_matches(&patch->columns[attnums[i] - 1], desc))
+		const CachedSegment *segment = chunk_slot(patch, columns[i]);
+
+		if (segment == NULL || !directory_segment_matches(segment, desc))
 			return false;
-		segments[i] = patch->columns[attnums[i] - 1].segment;
+		segments[i] = segment->segment;
 	}
 	return true;
 }
 
 /* ---------------------------------------------------------------- pins ---- */
 
-/* As directory_segment_matches(), with the hashes of hash_missing_values(). */
-static bool
-column_matches(const CachedSegment *segment, TupleDesc desc, const uint64 *missing)
+/* The facts of these columns, gathered before the lock is taken. */
+static ColumnFacts *
+list_facts(TupleDesc desc, const ColumnKey *columns, int ncolumns)
 {
-	return segment_is_cached(segment) && segment->attnum <= desc->natts &&
-		attribute_matches(segment, desc, missing[segment->attnum - 1]);
+	ColumnFacts *facts = palloc(sizeof(ColumnFacts) * Max(ncolumns, 1));
+
+	for (int i = 0; i < ncolumns; i++)
+		facts[i] = column_key_facts(columns[i], desc);
+	return facts;
 }
 
 static bool
-chunk_has_columns(const CachedChunk *chunk, const AttrNumber *attnums, int natts, TupleDesc desc,
-				  const uint64 *missing, bool on_disk)
+chunk_has_columns(const CachedChunk *chunk, const ColumnKey *columns, int ncolumns, const ColumnFacts *facts,
+				  bool on_disk)
 {
-	for (int i = 0; i < natts; i++)
+	for (int i = 0; i < ncolumns; i++)
 	{
-		if (attnums[i] > (int) chunk->column_count ||
-			!column_matches(&chunk->columns[attnums[i] - 1], desc, missing) ||
-			(!on_disk && chunk->columns[attnums[i] - 1].segment == NULL))
+		const CachedSegment *segment = chunk_slot(chunk, columns[i]);
+
+		if (segment == NULL || !segment_is_cached(segment) || !column_facts_are_equal(&segment->facts, &facts[i]) ||
+			(!on_disk && segment->segment == NULL))
 			return false;
 	}
 	return true;
 }
 
 static void
-pin_chunk(CachedChunk *chunk, const AttrNumber *attnums, int natts)
+pin_chunk(CachedChunk *chunk, const ColumnKey *columns, int ncolumns)
 {
 	Assert(LWLockHeldByMe(directory_lock));
 	pg_atomic_fetch_add_u32(&chunk->references, 1);
-	for (int i = 0; i < natts; i++)
+	for (int i = 0; i < ncolumns; i++)
 	{
-		CachedSegment *segment = &chunk->columns[attnums[i] - 1];
+		CachedSegment *segment = chunk_slot(chunk, columns[i]);
 
 		pg_atomic_fetch_add_u32(&segment->pins, 1);
 		if (segment->usage < USAGE_MAX)
@@ -238,13 +183,12 @@ pin_chunk(CachedChunk *chunk, const AttrNumber *attnums, int natts)
  * is unlinked; columns that an eviction took before are not there to pin.
  */
 int
-directory_pin_chunks(Relation rel, const AttrNumber *attnums, int natts, uint32 sample, bool on_disk,
+directory_pin_chunks(Relation rel, const ColumnKey *columns, int ncolumns, uint32 sample, bool on_disk,
 					 CachedChunk ***chunks)
 {
 	CacheKey	key;
 	CachedRelation *relation;
-	TupleDesc	desc = RelationGetDescr(rel);
-	uint64	   *missing;
+	ColumnFacts *facts;
 	uint32		limit = 64;
 	uint32		step = 1;
 	int			count = 0;
@@ -253,7 +197,7 @@ directory_pin_chunks(Relation rel, const AttrNumber *attnums, int natts, uint32 
 	if (directory_is_empty())
 		return 0;
 	directory_key_of(rel, &key);
-	missing = hash_missing_values(desc);
+	facts = list_facts(RelationGetDescr(rel), columns, ncolumns);
 	for (;;)
 	{
 		*chunks = palloc(sizeof(CachedChunk *) * limit);
@@ -271,22 +215,34 @@ directory_pin_chunks(Relation rel, const AttrNumber *attnums, int natts, uint32 
 	{
 		CachedChunk *chunk = relation->chunks[i];
 
-		if (chunk == NULL || !chunk_has_columns(chunk, attnums, natts, desc, missing, on_disk))
+		if (chunk == NULL || !chunk_has_columns(chunk, columns, ncolumns, facts, on_disk))
 			continue;
-		pin_chunk(chunk, attnums, natts);
+		pin_chunk(chunk, columns, ncolumns);
 		(*chunks)[count++] = chunk;
 	}
 	LWLockRelease(directory_lock);
-	pfree(missing);
+	pfree(facts);
 	return count;
 }
 
-/* With attnums NULL no segment is pinned or looked at. */
-CachedChunk *
-directory_pin_chunk(Relation rel, uint32 number, AttrNumber *attnums, int *natts)
+/* The facts of all columns of the relation, by place. */
+static ColumnFacts *
+list_all_facts(TupleDesc desc)
 {
-	TupleDesc	desc = RelationGetDescr(rel);
-	uint64	   *missing = attnums == NULL ? NULL : hash_missing_values(desc);
+	int			places = column_key_places(desc);
+	ColumnFacts *facts = palloc(sizeof(ColumnFacts) * Max(places, 1));
+
+	for (int i = 0; i < places; i++)
+		facts[i] = column_key_facts(column_key_at(i), desc);
+	return facts;
+}
+
+/* With columns NULL no segment is pinned or looked at. */
+CachedChunk *
+directory_pin_chunk(Relation rel, uint32 number, ColumnKey *columns, int *ncolumns)
+{
+	ColumnFacts *facts = columns == NULL ? NULL : list_all_facts(RelationGetDescr(rel));
+	int			places = column_key_places(RelationGetDescr(rel));
 	CacheKey	key;
 	CachedRelation *relation;
 	CachedChunk *chunk = NULL;
@@ -297,18 +253,18 @@ directory_pin_chunk(Relation rel, uint32 number, AttrNumber *attnums, int *natts
 	relation = directory_find_relation(&key);
 	if (relation != NULL && number < relation->chunk_limit)
 		chunk = relation->chunks[number];
-	for (uint32 i = 0; chunk != NULL && attnums != NULL && i < chunk->column_count; i++)
+	for (uint32 i = 0; chunk != NULL && columns != NULL && i < Min(chunk->column_count, places); i++)
 	{
-		if (column_matches(&chunk->columns[i], desc, missing))
-			attnums[count++] = i + 1;
+		if (segment_is_cached(&chunk->columns[i]) && column_facts_are_equal(&chunk->columns[i].facts, &facts[i]))
+			columns[count++] = chunk->columns[i].column;
 	}
 	if (chunk != NULL)
-		pin_chunk(chunk, attnums, count);
+		pin_chunk(chunk, columns, count);
 	LWLockRelease(directory_lock);
-	if (missing != NULL)
-		pfree(missing);
-	if (natts != NULL)
-		*natts = count;
+	if (facts != NULL)
+		pfree(facts);
+	if (ncolumns != NULL)
+		*ncolumns = count;
 	return chunk;
 }
 
@@ -349,10 +305,10 @@ directory_free_chunk(CachedChunk *chunk)
 }
 
 void
-directory_unpin_chunk(CachedChunk *chunk, const AttrNumber *attnums, int natts)
+directory_unpin_chunk(CachedChunk *chunk, const ColumnKey *columns, int ncolumns)
 {
-	for (int i = 0; i < natts; i++)
-		pg_atomic_fetch_sub_u32(&chunk->columns[attnums[i] - 1].pins, 1);
+	for (int i = 0; i < ncolumns; i++)
+		pg_atomic_fetch_sub_u32(&chunk_slot(chunk, columns[i])->pins, 1);
 	if (pg_atomic_fetch_sub_u32(&chunk->references, 1) == 1)
 		directory_free_chunk(chunk);
 }
@@ -363,7 +319,7 @@ directory_unpin_chunk(CachedChunk *chunk, const AttrNumber *attnums, int natts)
 static void
 count_segment(CachedRelation *relation, const CachedSegment *segment, int sign)
 {
-	ColumnTotals *totals = &relation->columns[segment->attnum - 1];
+	ColumnTotals *totals = relation_totals(relation, segment->column);
 
 	Assert(LWLockHeldByMeInMode(directory_lock, LW_EXCLUSIVE));
 	totals->chunks += sign;
@@ -540,11 +496,11 @@ directory_publish_segments(CachedChunk *chunk, const CachedSegment *segments, in
 	relation = directory_find_relation(&chunk->key);
 	ok = directory_is_linked(relation, chunk);
 	for (int i = 0; ok && i < count; i++)
-		ok = segments[i].attnum <= (int) chunk->column_count &&
-			!segment_is_cached(&chunk->columns[segments[i].attnum - 1]);
+		ok = chunk_slot(chunk, segments[i].column) != NULL &&
+			!segment_is_cached(chunk_slot(chunk, segments[i].column));
 	for (int i = 0; ok && i < count; i++)
 	{
-		CachedSegment *segment = &chunk->columns[segments[i].attnum - 1];
+		CachedSegment *segment = chunk_slot(chunk, segments[i].column);
 
 		/* not pins: who reads the copy on disk that was forgotten has not unpinned it yet */
 		memcpy(segment, &segments[i], offsetof(CachedSegment, pins));
@@ -637,15 +593,16 @@ directory_pin_next_chunk(const CacheKey *key, uint32 number, CachedSegment *segm
 }
 
 static bool
-column_is_cold(const CachedChunk *chunk, AttrNumber attnum)
+column_is_cold(const CachedChunk *chunk, ColumnKey column)
 {
-	return attnum <= (int) chunk->column_count && chunk->columns[attnum - 1].segment == NULL &&
-		chunk->columns[attnum - 1].extent.file != 0;
+	const CachedSegment *segment = chunk_slot(chunk, column);
+
+	return segment != NULL && segment->segment == NULL && segment->extent.file != 0;
 }
 
 /* Unlike pin_chunk(), this does not raise the segment's usage. */
 CachedChunk *
-directory_pin_next_cold(const CacheKey *key, uint32 number, AttrNumber attnum)
+directory_pin_next_cold(const CacheKey *key, uint32 number, ColumnKey column)
 {
 	CachedRelation *relation;
 	CachedChunk *found = NULL;
@@ -656,11 +613,11 @@ directory_pin_next_cold(const CacheKey *key, uint32 number, AttrNumber attnum)
 	{
 		CachedChunk *chunk = relation->chunks[number++];
 
-		if (chunk == NULL || !column_is_cold(chunk, attnum))
+		if (chunk == NULL || !column_is_cold(chunk, column))
 			continue;
 		found = chunk;
 		pg_atomic_fetch_add_u32(&chunk->references, 1);
-		pg_atomic_fetch_add_u32(&chunk->columns[attnum - 1].pins, 1);
+		pg_atomic_fetch_add_u32(&chunk_slot(chunk, column)->pins, 1);
 	}
 	LWLockRelease(directory_lock);
 	return found;
@@ -675,7 +632,7 @@ directory_set_extents(CachedChunk *chunk, const CachedSegment *segments, int cou
 	relation = directory_find_relation(&chunk->key);
 	for (int i = 0; directory_is_linked(relation, chunk) && i < count; i++)
 	{
-		CachedSegment *segment = &chunk->columns[segments[i].attnum - 1];
+		CachedSegment *segment = chunk_slot(chunk, segments[i].column);
 
 		if (segment->segment == NULL || segment->serial != segments[i].serial || segment->extent.file != 0)
 			continue;
@@ -687,22 +644,22 @@ directory_set_extents(CachedChunk *chunk, const CachedSegment *segments, int cou
 }
 
 bool
-directory_find_extent(CachedChunk *chunk, AttrNumber attnum, DiskExtent *extent)
+directory_find_extent(CachedChunk *chunk, ColumnKey column, DiskExtent *extent)
 {
 	bool		in_memory;
 
 	LWLockAcquire(directory_lock, LW_SHARED);
-	*extent = chunk->columns[attnum - 1].extent;
-	in_memory = chunk->columns[attnum - 1].segment != NULL;
+	*extent = chunk_slot(chunk, column)->extent;
+	in_memory = chunk_slot(chunk, column)->segment != NULL;
 	LWLockRelease(directory_lock);
 	return in_memory;
 }
 
 /* A chunk that was replaced is seen by those who have pinned it: the last of them frees the memory. */
 bool
-directory_put_segment(CachedChunk *chunk, AttrNumber attnum, void *page)
+directory_put_segment(CachedChunk *chunk, ColumnKey column, void *page)
 {
-	CachedSegment *segment = &chunk->columns[attnum - 1];
+	CachedSegment *segment = chunk_slot(chunk, column);
 	uint64		serial = directory_next_serial();
 	CachedRelation *relation;
 	bool		ok;
@@ -728,9 +685,9 @@ directory_put_segment(CachedChunk *chunk, AttrNumber attnum, void *page)
 
 /* The caller's pins keep the chunk and the segment. When the chunk has no column left, it leaves the directory. */
 bool
-directory_drop_extent(CachedChunk *chunk, AttrNumber attnum, const DiskExtent *extent)
+directory_drop_extent(CachedChunk *chunk, ColumnKey column, const DiskExtent *extent)
 {
-	CachedSegment *segment = &chunk->columns[attnum - 1];
+	CachedSegment *segment = chunk_slot(chunk, column);
 	Garbage		garbage[2] = {{0}};
 	CachedRelation *relation;
 	bool		is_emptied = false;

@@ -49,7 +49,7 @@ typedef struct RelationSummary
 
 typedef struct ColumnSummary
 {
-	AttrNumber	attnum;
+	ColumnKey	column;
 	uint32		chunks;
 	uint64		pages;
 	uint64		rows;
@@ -68,37 +68,32 @@ extern LWLock *directory_shared_lock(int index);
 extern void directory_key_of(Relation rel, CacheKey *key);
 extern bool directory_is_empty(void);
 
-/*
- * Of the value that rows have which are older than the column; 0: they have
- * NULL, or there are none.
- */
-extern uint64 directory_missing_hash(TupleDesc desc, AttrNumber attnum);
-/* Whether the cached column still is what the relation's attribute says. */
+/* Whether the cached column still is the relation's column of that key. */
 extern bool directory_segment_matches(const CachedSegment *segment, TupleDesc desc);
 /* Of a pinned patch; false: it lacks a column. */
-extern bool patch_find_segments(const CachedChunk *patch, TupleDesc desc, const AttrNumber *attnums, int natts,
+extern bool patch_find_segments(const CachedChunk *patch, TupleDesc desc, const ColumnKey *columns, int ncolumns,
 								const void **segments);
 
 /*
- * Pins every chunk that has all the columns (natts may be 0), in order, and
+ * Pins every chunk that has all the columns (ncolumns may be 0), in order, and
  * those columns' segments.  Returns the number; *chunks is palloc'd.  With a
  * sample > 0 only so many of them, or up to twice as many, evenly apart.
  * Segments that are only on disk count if `on_disk`; see disk_cache.h.
  */
-extern int	directory_pin_chunks(Relation rel, const AttrNumber *attnums, int natts, uint32 sample,
+extern int	directory_pin_chunks(Relation rel, const ColumnKey *columns, int ncolumns, uint32 sample,
 								 bool on_disk, CachedChunk ***chunks);
 /*
- * Pins one chunk.  With attnums (room for all of the relation's) also every
+ * Pins one chunk.  With columns (room for all places of the relation's) also every
  * segment that matches the relation, in memory or on disk, listing them; else
  * only the header: its segments can be evicted.
  */
-extern CachedChunk *directory_pin_chunk(Relation rel, uint32 number, AttrNumber *attnums, int *natts);
+extern CachedChunk *directory_pin_chunk(Relation rel, uint32 number, ColumnKey *columns, int *ncolumns);
 /*
  * Pins the patches of pinned chunks; NULL where there is none.  They are
  * unpinned by directory_unpin_chunk() without columns.
  */
 extern void directory_pin_patches(CachedChunk *const *chunks, int count, CachedChunk **patches);
-extern void directory_unpin_chunk(CachedChunk *chunk, const AttrNumber *attnums, int natts);
+extern void directory_unpin_chunk(CachedChunk *chunk, const ColumnKey *columns, int ncolumns);
 
 /*
  * Gives a chunk, built in region memory and filled with region memory's
@@ -137,7 +132,7 @@ extern bool directory_has_room(const MemoryShortage *shortage, uint32 wishes);
  * segments that are on disk, too, and are used less.  NULL: the others are
  * worth as much where they are.
  */
-extern void *directory_allocate_for(CachedChunk *chunk, AttrNumber attnum);
+extern void *directory_allocate_for(CachedChunk *chunk, ColumnKey column);
 /* Evicts what memory holds beyond the budget, but for what is pinned; false: there is some left. */
 extern bool directory_shrink(void);
 /* What this process has evicted so far. */
@@ -158,7 +153,7 @@ extern void directory_drop_database(Oid database);
 extern CachedChunk *directory_pin_next_chunk(const CacheKey *key, uint32 number,
 											 CachedSegment *segments, int *count);
 /* The next chunk of a file from `number` on of which the column is on disk alone, or NULL, pinned with its segment. */
-extern CachedChunk *directory_pin_next_cold(const CacheKey *key, uint32 number, AttrNumber attnum);
+extern CachedChunk *directory_pin_next_cold(const CacheKey *key, uint32 number, ColumnKey column);
 /* Says of a pinned chunk's segments where their copies on disk are; they are other segments by now: nothing. */
 extern void directory_set_extents(CachedChunk *chunk, const CachedSegment *segments, int count);
 /*
@@ -167,29 +162,29 @@ extern void directory_set_extents(CachedChunk *chunk, const CachedSegment *segme
  */
 extern bool directory_restore_chunk(Oid relid, CachedChunk *chunk);
 /* Whether a pinned segment is in memory; *extent: where on disk. */
-extern bool directory_find_extent(CachedChunk *chunk, AttrNumber attnum, DiskExtent *extent);
+extern bool directory_find_extent(CachedChunk *chunk, ColumnKey column, DiskExtent *extent);
 /* Gives a pinned segment the memory into which it was read from there; false: somebody else did. */
-extern bool directory_put_segment(CachedChunk *chunk, AttrNumber attnum, void *page);
+extern bool directory_put_segment(CachedChunk *chunk, ColumnKey column, void *page);
 /*
  * Forgets a copy on disk of a pinned chunk's segment, which is not cached any
  * more if it is only there; false: somebody else did.
  */
-extern bool directory_drop_extent(CachedChunk *chunk, AttrNumber attnum, const DiskExtent *extent);
+extern bool directory_drop_extent(CachedChunk *chunk, ColumnKey column, const DiskExtent *extent);
 /* The same for all copies of a relation's segments and headers that are in the file. */
 extern void directory_drop_extents(const CacheKey *key, uint32 file);
 
 /* For planning: totals of the columns, without looking at chunks. */
-extern bool directory_estimate(const CacheKey *key, const AttrNumber *attnums, int natts,
+extern bool directory_estimate(const CacheKey *key, const ColumnKey *columns, int ncolumns,
 							   uint64 *pages, uint64 *unproven_pages, uint64 *lsn_pages,
 							   uint64 *rows, uint64 *bytes, uint64 *cold_bytes);
-extern void directory_note_scan(const CacheKey *key, const AttrNumber *attnums, int natts,
+extern void directory_note_scan(const CacheKey *key, const ColumnKey *columns, int ncolumns,
 								uint64 pages_from_cache, uint64 pages_from_heap, uint64 misses);
 /* Segments of the size class that had to make room. */
 extern uint64 eviction_count(int class);
 /* Counts scans, misses and evictions from zero on. */
 extern void directory_reset_counts(void);
 /* The columns count as used at least so often. */
-extern void directory_raise_uses(const CacheKey *key, const AttrNumber *attnums, int natts, uint32 uses);
+extern void directory_raise_uses(const CacheKey *key, const ColumnKey *columns, int ncolumns, uint32 uses);
 /* How many times its uses count when others want its memory; PRIORITY_PINNED: it keeps that. */
 extern void directory_set_priority(const CacheKey *key, uint32 priority);
 /* Halves how often all columns were used. */

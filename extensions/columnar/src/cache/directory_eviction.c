@@ -179,7 +179,7 @@ may_take_from(const Evictor *evictor, CachedRelation *relation)
 static bool
 is_worth_less(const Evictor *evictor, CachedRelation *relation, const CachedSegment *segment)
 {
-	uint64		uses = pg_atomic_read_u64(&relation->columns[segment->attnum - 1].uses) *
+	uint64		uses = pg_atomic_read_u64(&relation_totals(relation, segment->column)->uses) *
 		Max(pg_atomic_read_u32(&relation->priority), 1);
 
 	return evictor->wishes == 0 || segment->extent.file != 0 ||
@@ -405,9 +405,9 @@ directory_shrink(void)
 
 /* usage is at least 1 while the caller's pin is the latest; who gets no memory has used a chance up. */
 void *
-directory_allocate_for(CachedChunk *chunk, AttrNumber attnum)
+directory_allocate_for(CachedChunk *chunk, ColumnKey column)
 {
-	CachedSegment *segment = &chunk->columns[attnum - 1];
+	CachedSegment *segment = chunk_slot(chunk, column);
 	Evictor		evictor = {.reader_usage = Max(segment->usage, USAGE_START)};
 	void	   *page = allocate(segment->bytes, &evictor);
 

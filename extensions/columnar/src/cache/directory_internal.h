@@ -36,7 +36,7 @@ typedef struct CachedRelation
 	uint32		chunk_count;	/* not NULL */
 	uint32		column_limit;	/* length of columns[] */
 	CachedChunk **chunks;		/* region memory */
-	ColumnTotals *columns;		/* region memory, by attribute number - 1 */
+	ColumnTotals *columns;		/* region memory, by the place of the column's key */
 	pg_atomic_uint64 scans;
 	pg_atomic_uint64 pages_from_cache;
 	pg_atomic_uint64 pages_from_heap;
@@ -55,6 +55,15 @@ typedef struct CachedRelation
 } CachedRelation;
 
 #define directory_lock (directory_shared_lock(0))
+
+/* Under the lock: NULL: no chunk has room for such a column. */
+static inline ColumnTotals *
+relation_totals(const CachedRelation *relation, ColumnKey column)
+{
+	uint32		place = column_key_place(column);
+
+	return place < relation->column_limit ? &relation->columns[place] : NULL;
+}
 
 /* Second chances: of what was loaded or read, at most. */
 #define USAGE_START				1

@@ -28,7 +28,7 @@ read_sum(pg_atomic_uint64 *sum)
 
 /* Of a query of so many columns: the pages whose columns are all cached are at most those of the rarest. */
 bool
-directory_estimate(const CacheKey *key, const AttrNumber *attnums, int natts,
+directory_estimate(const CacheKey *key, const ColumnKey *columns, int ncolumns,
 				   uint64 *pages, uint64 *unproven_pages, uint64 *lsn_pages, uint64 *rows,
 				   uint64 *bytes, uint64 *cold_bytes)
 {
@@ -42,18 +42,19 @@ directory_estimate(const CacheKey *key, const AttrNumber *attnums, int natts,
 	if (relation != NULL)
 	{
 		*pages = *rows = UINT64_MAX;
-		for (int i = 0; i < natts; i++)
+		for (int i = 0; i < ncolumns; i++)
 		{
 			ColumnTotals none = {0};
-			ColumnTotals *totals = attnums[i] <= (int) relation->column_limit ?
-				&relation->columns[attnums[i] - 1] : &none;
+			ColumnTotals *totals = relation_totals(relation, columns[i]);
 
+			if (totals == NULL)
+				totals = &none;
 			*pages = Min(*pages, totals->pages);
 			*rows = Min(*rows, totals->rows);
 			*bytes += totals->bytes;
 			*cold_bytes += totals->cold_bytes;
 		}
-		if (natts == 0)
+		if (ncolumns == 0)
 		{
 			*pages = *rows = 0;
 			for (uint32 i = 0; i < relation->column_limit; i++)
@@ -99,7 +100,7 @@ find_smallest(CachedRelation *relation)
 
 /* A scan of no column, to count rows, uses any: a chunk stays for as long as it has one. */
 void
-directory_note_scan(const CacheKey *key, const AttrNumber *attnums, int natts,
+directory_note_scan(const CacheKey *key, const ColumnKey *columns, int ncolumns,
 					uint64 pages_from_cache, uint64 pages_from_heap, uint64 misses)
 {
 	CachedRelation *relation;
@@ -112,14 +113,16 @@ directory_note_scan(const CacheKey *key, const AttrNumber *attnums, int natts,
 		pg_atomic_fetch_add_u64(&relation->pages_from_cache, pages_from_cache);
 		pg_atomic_fetch_add_u64(&relation->pages_from_heap, pages_from_heap);
 		pg_atomic_fetch_add_u64(&relation->misses, misses);
-		for (int i = 0; i < natts; i++)
+		for (int i = 0; i < ncolumns; i++)
 		{
-			if (attnums[i] > (int) relation->column_limit)
+			ColumnTotals *totals = relation_totals(relation, columns[i]);
+
+			if (totals == NULL)
 				continue;
-			pg_atomic_fetch_add_u64(&relation->columns[attnums[i] - 1].hits, 1);
-			raise_uses(&relation->columns[attnums[i] - 1], 1, 0);
+			pg_atomic_fetch_add_u64(&totals->hits, 1);
+			raise_uses(totals, 1, 0);
 		}
-		if (natts == 0 && find_smallest(relation) != NULL)
+		if (ncolumns == 0 && find_smallest(relation) != NULL)
 			raise_uses(find_smallest(relation), 1, 0);
 	}
 	LWLockRelease(directory_lock);
@@ -149,16 +152,18 @@ directory_reset_counts(void)
 }
 
 void
-directory_raise_uses(const CacheKey *key, const AttrNumber *attnums, int natts, uint32 uses)
+directory_raise_uses(const CacheKey *key, const ColumnKey *columns, int ncolumns, uint32 uses)
 {
 	CachedRelation *relation;
 
 	LWLockAcquire(directory_lock, LW_SHARED);
 	relation = directory_find_relation(key);
-	for (int i = 0; relation != NULL && i < natts; i++)
+	for (int i = 0; relation != NULL && i < ncolumns; i++)
 	{
-		if (attnums[i] <= (int) relation->column_limit)
-			raise_uses(&relation->columns[attnums[i] - 1], 0, uses);
+		ColumnTotals *totals = relation_totals(relation, columns[i]);
+
+		if (totals != NULL)
+			raise_uses(totals, 0, uses);
 	}
 	LWLockRelease(directory_lock);
 }
@@ -380,14 +385,15 @@ describe_encodings(const CachedRelation *relation, ColumnSummary *summary)
 	for (uint32 i = 0, seen = 0; seen < relation->chunk_count; i++)
 	{
 		CachedChunk *chunk = relation->chunks[i];
+		const CachedSegment *segment;
 		PenumbraSegmentInfo info;
 		int			n;
 
 		seen += chunk != NULL;
-		if (chunk == NULL || summary->attnum > (int) chunk->column_count ||
-			chunk->columns[summary->attnum - 1].segment == NULL)
+		segment = chunk == NULL ? NULL : chunk_slot(chunk, summary->column);
+		if (segment == NULL || segment->segment == NULL)
 			continue;
-		penumbra_segment_describe(chunk->columns[summary->attnum - 1].segment, &info);
+		penumbra_segment_describe(segment->segment, &info);
 		summary->plain_bytes += info.plain_bytes;
 		for (n = 0; n < count && strcmp(names[n], info.encoding) != 0; n++)
 			;
@@ -407,12 +413,12 @@ describe_encodings(const CachedRelation *relation, ColumnSummary *summary)
 }
 
 static void
-summarise_column(CachedRelation *relation, AttrNumber attnum, ColumnSummary *summary)
+summarise_column(CachedRelation *relation, ColumnKey column, ColumnSummary *summary)
 {
-	ColumnTotals *totals = &relation->columns[attnum - 1];
+	ColumnTotals *totals = relation_totals(relation, column);
 
 	memset(summary, 0, sizeof(*summary));
-	summary->attnum = attnum;
+	summary->column = column;
 	summary->chunks = totals->chunks;
 	summary->pages = totals->pages;
 	summary->rows = totals->rows;
@@ -446,7 +452,7 @@ directory_list_columns(const CacheKey *key, ColumnSummary **summaries)
 	for (uint32 i = 0; relation != NULL && i < relation->column_limit; i++)
 	{
 		if (relation->columns[i].chunks > 0)
-			summarise_column(relation, i + 1, &(*summaries)[count++]);
+			summarise_column(relation, column_key_at(i), &(*summaries)[count++]);
 	}
 	LWLockRelease(directory_lock);
 	return count;

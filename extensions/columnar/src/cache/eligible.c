@@ -127,6 +127,14 @@ cache_type_of(Oid type_oid, PenumbraType *type)
 }
 
 bool
+cache_type_of_column(ColumnKey column, TupleDesc desc, PenumbraType *type)
+{
+	Form_pg_attribute att = column_key_attribute(column, desc);
+
+	return att != NULL && !compat_attribute_is_virtual(att) && cache_type_of(att->atttypid, type);
+}
+
+bool
 cache_may_read(Oid user, Oid relid, AttrNumber attnum)
 {
 	if (pg_class_aclcheck(relid, user, ACL_SELECT) == ACLCHECK_OK)

@@ -126,7 +126,7 @@ functions_open_relation(Oid relid)
 
 /* A column that is named twice is added once, so there are never more than the relation has. */
 static void
-append_column_by_name(Relation rel, const char *name, AttrNumber *attnums, int *natts)
+append_column_by_name(Relation rel, const char *name, ColumnKey *columns, int *ncolumns)
 {
 	AttrNumber	attnum = attnameAttNum(rel, name, true);
 	Form_pg_attribute att;
@@ -152,41 +152,34 @@ append_column_by_name(Relation rel, const char *name, AttrNumber *attnums, int *
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("column \"%s\" of type %s cannot be cached", name,
 						format_type_be(att->atttypid))));
-	for (int i = 0; i < *natts; i++)
+	for (int i = 0; i < *ncolumns; i++)
 	{
-		if (attnums[i] == attnum)
+		if (column_keys_are_equal(columns[i], column_key_of_attribute(attnum)))
 			return;
 	}
-	attnums[(*natts)++] = attnum;
-}
-
-/* Whether without names the column is among those that are cached. */
-static bool
-can_cache_column(Form_pg_attribute att)
-{
-	PenumbraType type;
-
-	return !att->attisdropped && !compat_attribute_is_virtual(att) && cache_type_of(att->atttypid, &type);
+	columns[(*ncolumns)++] = column_key_of_attribute(attnum);
 }
 
 /* The named columns, or without names every column that can be cached. */
 static int
-list_columns(Relation rel, ArrayType *names, AttrNumber *attnums)
+list_columns(Relation rel, ArrayType *names, ColumnKey *columns)
 {
 	TupleDesc	desc = RelationGetDescr(rel);
-	int			natts = 0;
+	int			ncolumns = 0;
 	Datum	   *elements;
 	bool	   *nulls;
 	int			count;
 
 	if (names == NULL)
 	{
-		for (int i = 0; i < desc->natts; i++)
+		for (AttrNumber attnum = 1; attnum <= desc->natts; attnum++)
 		{
-			if (can_cache_column(TupleDescAttr(desc, i)))
-				attnums[natts++] = i + 1;
+			PenumbraType type;
+
+			if (cache_type_of_column(column_key_of_attribute(attnum), desc, &type))
+				columns[ncolumns++] = column_key_of_attribute(attnum);
 		}
-		return natts;
+		return ncolumns;
 	}
 	deconstruct_array(names, TEXTOID, -1, false, TYPALIGN_INT, &elements, &nulls, &count);
 	if (count > desc->natts * 4)
@@ -198,9 +191,9 @@ list_columns(Relation rel, ArrayType *names, AttrNumber *attnums)
 			ereport(ERROR,
 					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 					 errmsg("column name must not be null")));
-		append_column_by_name(rel, TextDatumGetCString(elements[i]), attnums, &natts);
+		append_column_by_name(rel, TextDatumGetCString(elements[i]), columns, &ncolumns);
 	}
-	return natts;
+	return ncolumns;
 }
 
 /* ---------------------------------------------------------------- loading - */
@@ -254,8 +247,9 @@ report_left_columns(Relation rel)
 	for (int i = 0; i < desc->natts; i++)
 	{
 		Form_pg_attribute att = TupleDescAttr(desc, i);
+		PenumbraType type;
 
-		if (!att->attisdropped && !can_cache_column(att))
+		if (!att->attisdropped && !cache_type_of_column(column_key_of_attribute(att->attnum), desc, &type))
 			add_left_name(&names, NameStr(att->attname),
 						  compat_attribute_is_virtual(att) ? "virtual" : format_type_be(att->atttypid));
 	}
@@ -360,11 +354,11 @@ report_load(Relation rel, const LoadReport *report)
 }
 
 static void
-load_columns(Relation rel, const AttrNumber *attnums, int natts, bool patches, LoadReport *report)
+load_columns(Relation rel, const ColumnKey *columns, int ncolumns, bool patches, LoadReport *report)
 {
 	LoadOptions options = {
-		.attnums = attnums,
-		.natts = natts,
+		.columns = columns,
+		.ncolumns = ncolumns,
 		.patches = patches,
 		.wait = true,
 		.first_chunk = report->first_chunk,
@@ -373,7 +367,7 @@ load_columns(Relation rel, const AttrNumber *attnums, int natts, bool patches, L
 	};
 	LoadResult	result;
 
-	if (natts == 0)
+	if (ncolumns == 0)
 		return;
 	loader_load(rel, &options, &result);
 	report->chunks_loaded += result.chunks_loaded;
@@ -392,41 +386,42 @@ load_columns(Relation rel, const AttrNumber *attnums, int natts, bool patches, L
 static void
 load_table(Relation rel, LoadReport *report)
 {
-	AttrNumber *attnums = palloc(sizeof(AttrNumber) * Max(RelationGetDescr(rel)->natts, 1));
+	ColumnKey  *columns = palloc(sizeof(ColumnKey) * Max(column_key_places(RelationGetDescr(rel)), 1));
 	TableOptions options = table_options_read(RelationGetRelid(rel));
-	int			named = list_columns(rel, report->names, attnums);
-	int			natts = table_options_filter_columns(&options, attnums, named);
+	int			named = list_columns(rel, report->names, columns);
+	int			ncolumns = table_options_filter(&options, columns, named);
 
-	if (report->names != NULL && natts < named)
+	if (report->names != NULL && ncolumns < named)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("columns of relation \"%s\" are not to be cached", RelationGetRelationName(rel)),
 				 errdetail("A security label of the table or its columns says so."),
 				 errhint("Change it with SECURITY LABEL FOR penumbra.")));
-	load_columns(rel, attnums, natts, false, report);
+	load_columns(rel, columns, ncolumns, false, report);
 }
 
 /* Loads again what is cached of the relation and not right any more, or gives it patches. */
 static void
 refresh_table(Relation rel, LoadReport *report)
 {
-	AttrNumber *attnums = palloc(sizeof(AttrNumber) * Max(RelationGetDescr(rel)->natts, 1));
+	ColumnKey  *columns = palloc(sizeof(ColumnKey) * Max(column_key_places(RelationGetDescr(rel)), 1));
 	TableOptions options;
-	ColumnSummary *columns;
+	ColumnSummary *summaries;
 	CacheKey	key;
 	int			count;
-	int			natts = 0;
+	int			ncolumns = 0;
 
 	directory_key_of(rel, &key);
-	count = directory_list_columns(&key, &columns);
+	count = directory_list_columns(&key, &summaries);
 	for (int i = 0; i < count; i++)
 	{
-		if (columns[i].attnum <= RelationGetDescr(rel)->natts &&
-			can_cache_column(TupleDescAttr(RelationGetDescr(rel), columns[i].attnum - 1)))
-			attnums[natts++] = columns[i].attnum;
+		PenumbraType type;
+
+		if (cache_type_of_column(summaries[i].column, RelationGetDescr(rel), &type))
+			columns[ncolumns++] = summaries[i].column;
 	}
 	options = table_options_read(RelationGetRelid(rel));
-	load_columns(rel, attnums, table_options_filter_columns(&options, attnums, natts), true, report);
+	load_columns(rel, columns, table_options_filter(&options, columns, ncolumns), true, report);
 }
 
 /*
@@ -654,8 +649,8 @@ penumbra_sql_explain_coverage(PG_FUNCTION_ARGS)
 {
 	ReturnSetInfo *result = functions_begin_rows(fcinfo);
 	Relation	rel;
-	AttrNumber *attnums;
-	int			natts;
+	ColumnKey  *columns;
+	int			ncolumns;
 	CachedScan *scan;
 	ChunkBuffer *buffer = cache_create_buffer(CurrentMemoryContext);
 	PenumbraChunk chunk;
@@ -667,9 +662,9 @@ penumbra_sql_explain_coverage(PG_FUNCTION_ARGS)
 	if (PG_ARGISNULL(0))
 		return (Datum) 0;
 	rel = functions_open_relation(PG_GETARG_OID(0));
-	attnums = palloc(sizeof(AttrNumber) * Max(RelationGetDescr(rel)->natts, 1));
-	natts = list_columns(rel, PG_ARGISNULL(1) ? NULL : PG_GETARG_ARRAYTYPE_P(1), attnums);
-	scan = cache_scan_begin(rel, GetActiveSnapshot(), attnums, natts, false);
+	columns = palloc(sizeof(ColumnKey) * Max(column_key_places(RelationGetDescr(rel)), 1));
+	ncolumns = list_columns(rel, PG_ARGISNULL(1) ? NULL : PG_GETARG_ARRAYTYPE_P(1), columns);
+	scan = cache_scan_begin(rel, GetActiveSnapshot(), columns, ncolumns, false);
 	for (int i = 0; i < scan->nchunks; i++)
 		rows += count_rows(&scan->chunks[i]);
 	chunk_count = scan->nchunks;

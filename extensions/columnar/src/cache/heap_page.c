@@ -203,9 +203,9 @@ fetch_value(HeapRowReader *reader, FetchKind fetch, const char *data,
 
 /* The value that rows stored before the column was added have. */
 static void
-set_missing_value(HeapRowReader *reader, ReaderColumn *column, AttrNumber attnum, FetchKind fetch)
+set_missing_value(HeapRowReader *reader, ReaderColumn *column, Form_pg_attribute att, FetchKind fetch)
 {
-	Datum		missing = getmissingattr(RelationGetDescr(reader->rel), attnum,
+	Datum		missing = getmissingattr(RelationGetDescr(reader->rel), att->attnum,
 										 &column->missing_is_null);
 	MemoryContext detoast_context = reader->detoast_context;
 
@@ -214,7 +214,6 @@ set_missing_value(HeapRowReader *reader, ReaderColumn *column, AttrNumber attnum
 	/* a copy, because relcache rebuilds free the tuple descriptor's */
 	if (fetch == FETCH_POINTER || fetch == FETCH_VARLENA)
 	{
-		Form_pg_attribute att = TupleDescAttr(RelationGetDescr(reader->rel), attnum - 1);
 		Size		bytes = fetch == FETCH_VARLENA ? VARSIZE_ANY(DatumGetPointer(missing)) : att->attlen;
 		char	   *copy = MemoryContextAlloc(reader->context, bytes);
 
@@ -267,12 +266,13 @@ compile_walk(HeapRowReader *reader)
 
 /* Everything lives in a context of the reader's own. The arrays have room for the rows of one page. */
 HeapRowReader *
-heap_row_reader_create(Relation rel, const AttrNumber *attnums, int natts)
+heap_row_reader_create(Relation rel, const ColumnKey *columns, int ncolumns)
 {
 	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "penumbra row reader",
 												  ALLOCSET_DEFAULT_SIZES);
 	MemoryContext old = MemoryContextSwitchTo(context);
 	HeapRowReader *reader = palloc0(sizeof(HeapRowReader));
+	TupleDesc	desc = RelationGetDescr(rel);
 
 	reader->rel = rel;
 	reader->context = context;
@@ -280,26 +280,26 @@ heap_row_reader_create(Relation rel, const AttrNumber *attnums, int natts)
 													ALLOCSET_DEFAULT_SIZES);
 	if (RelationGetNumberOfBlocks(rel) > NBuffers / 4)
 		reader->strategy = GetAccessStrategy(BAS_BULKREAD);
-	reader->ncolumns = natts;
+	reader->ncolumns = ncolumns;
 	reader->detoasted_bytes_limit = SIZE_MAX;
-	reader->columns = palloc0(sizeof(ReaderColumn) * Max(natts, 1));
-	reader->inputs = palloc0(sizeof(PenumbraColumnInput) * (natts + 1));
-	for (int i = 0; i < natts; i++)
-		reader->nsteps = Max(reader->nsteps, attnums[i]);
+	reader->columns = palloc0(sizeof(ReaderColumn) * Max(ncolumns, 1));
+	reader->inputs = palloc0(sizeof(PenumbraColumnInput) * (ncolumns + 1));
+	for (int i = 0; i < ncolumns; i++)
+		reader->nsteps = Max(reader->nsteps, column_key_attribute(columns[i], desc)->attnum);
 	reader->steps = palloc0(sizeof(AttributeStep) * Max(reader->nsteps, 1));
-	reader->direct = palloc0(sizeof(int) * Max(natts, 1));
+	reader->direct = palloc0(sizeof(int) * Max(ncolumns, 1));
 	for (int i = 0; i < reader->nsteps; i++)
 		reader->steps[i].column = -1;
-	for (int i = 0; i < natts; i++)
+	for (int i = 0; i < ncolumns; i++)
 	{
 		ReaderColumn *column = &reader->columns[i];
-		Form_pg_attribute att = TupleDescAttr(RelationGetDescr(rel), attnums[i] - 1);
+		Form_pg_attribute att = column_key_attribute(columns[i], desc);
 
 		column->values = palloc(sizeof(uint64) * MaxHeapTuplesPerPage);
 		column->lengths = palloc(sizeof(uint32) * MaxHeapTuplesPerPage);
 		column->nulls = palloc(MaxHeapTuplesPerPage);
-		reader->steps[attnums[i] - 1].column = i;
-		set_missing_value(reader, column, attnums[i], fetch_kind_of(att));
+		reader->steps[att->attnum - 1].column = i;
+		set_missing_value(reader, column, att, fetch_kind_of(att));
 	}
 	compile_walk(reader);
 	MemoryContextSwitchTo(old);

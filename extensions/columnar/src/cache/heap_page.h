@@ -11,7 +11,6 @@
 
 #include "postgres.h"
 
-#include "access/attnum.h"
 #include "access/htup_details.h"
 #include "access/transam.h"
 #include "storage/block.h"
@@ -21,12 +20,13 @@
 #include "utils/relcache.h"
 #include "utils/snapshot.h"
 
+#include "cache/column_key.h"
 #include "penumbra/engine.h"
 
 /* Deforms tuples of one relation into batches for penumbra_rows_append(). */
 typedef struct HeapRowReader HeapRowReader;
 
-extern HeapRowReader *heap_row_reader_create(Relation rel, const AttrNumber *attnums, int natts);
+extern HeapRowReader *heap_row_reader_create(Relation rel, const ColumnKey *columns, int ncolumns);
 
 /*
  * What heap_row_reader_open_page() opens: next_block(argument) names the pages,

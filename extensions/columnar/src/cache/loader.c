@@ -11,8 +11,6 @@
  */
 #include "postgres.h"
 
-#include <xxhash.h>
-
 #include "access/transam.h"
 #include "access/xlog.h"
 #include "miscadmin.h"
@@ -104,18 +102,19 @@ release_loader(void *argument)
 /* ---------------------------------------------------------------- columns - */
 
 static bool
-chunk_has_column(const Loader *loader, const CachedChunk *chunk, AttrNumber attnum)
+chunk_has_column(const Loader *loader, const CachedChunk *chunk, ColumnKey column)
 {
-	return chunk != NULL && attnum <= (int) chunk->column_count &&
-		directory_segment_matches(&chunk->columns[attnum - 1], RelationGetDescr(loader->rel));
+	const CachedSegment *segment = chunk == NULL ? NULL : chunk_slot(chunk, column);
+
+	return segment != NULL && directory_segment_matches(segment, RelationGetDescr(loader->rel));
 }
 
 static bool
-column_is_wanted(const Loader *loader, AttrNumber attnum)
+column_is_wanted(const Loader *loader, ColumnKey column)
 {
-	for (int i = 0; i < loader->options->natts; i++)
+	for (int i = 0; i < loader->options->ncolumns; i++)
 	{
-		if (loader->options->attnums[i] == attnum)
+		if (column_keys_are_equal(loader->options->columns[i], column))
 			return true;
 	}
 	return false;
@@ -124,9 +123,9 @@ column_is_wanted(const Loader *loader, AttrNumber attnum)
 static bool
 lacks_columns(const Loader *loader, const CachedChunk *chunk)
 {
-	for (int i = 0; i < loader->options->natts; i++)
+	for (int i = 0; i < loader->options->ncolumns; i++)
 	{
-		if (!chunk_has_column(loader, chunk, loader->options->attnums[i]))
+		if (!chunk_has_column(loader, chunk, loader->options->columns[i]))
 			return true;
 	}
 	return false;
@@ -134,30 +133,43 @@ lacks_columns(const Loader *loader, const CachedChunk *chunk)
 
 /* The wanted columns, with or without those the chunk has, ascending. */
 static int
-choose_columns(const Loader *loader, const CachedChunk *chunk, bool with_cached, AttrNumber *attnums)
+choose_columns(const Loader *loader, const CachedChunk *chunk, bool with_cached, ColumnKey *columns)
 {
-	int			natts = RelationGetDescr(loader->rel)->natts;
+	int			places = column_key_places(RelationGetDescr(loader->rel));
 	int			count = 0;
 
-	for (AttrNumber attnum = 1; attnum <= natts; attnum++)
+	for (int place = 0; place < places; place++)
 	{
-		bool		cached = chunk_has_column(loader, chunk, attnum);
+		ColumnKey	column = column_key_at(place);
+		bool		cached = chunk_has_column(loader, chunk, column);
 
-		if (cached ? with_cached : column_is_wanted(loader, attnum))
-			attnums[count++] = attnum;
+		if (cached ? with_cached : column_is_wanted(loader, column))
+			columns[count++] = column;
 	}
 	return count;
 }
 
+static bool
+columns_are_equal(const ColumnKey *a, int a_count, const ColumnKey *b, int b_count)
+{
+	if (a_count != b_count)
+		return false;
+	for (int i = 0; i < a_count; i++)
+	{
+		if (!column_keys_are_equal(a[i], b[i]))
+			return false;
+	}
+	return true;
+}
+
 /* Prepares reading these columns, unless the last chunk had the same. */
 static void
-set_columns(Loader *loader, const AttrNumber *attnums, int natts)
+set_columns(Loader *loader, const ColumnKey *columns, int ncolumns)
 {
 	PenumbraType *types;
 	TupleDesc	desc = RelationGetDescr(loader->rel);
 
-	if (loader->reader != NULL && loader->natts == natts &&
-		memcmp(loader->attnums, attnums, sizeof(AttrNumber) * natts) == 0)
+	if (loader->reader != NULL && columns_are_equal(loader->columns, loader->ncolumns, columns, ncolumns))
 	{
 		penumbra_rows_clear(loader->rows);
 		return;
@@ -167,31 +179,31 @@ set_columns(Loader *loader, const AttrNumber *attnums, int natts)
 	loader->reader = NULL;
 	penumbra_rows_destroy(loader->rows);
 	loader->rows = NULL;
-	memcpy(loader->attnums, attnums, sizeof(AttrNumber) * natts);
-	loader->natts = natts;
-	types = palloc(sizeof(PenumbraType) * Max(natts, 1));
-	for (int i = 0; i < natts; i++)
+	memcpy(loader->columns, columns, sizeof(ColumnKey) * ncolumns);
+	loader->ncolumns = ncolumns;
+	types = palloc(sizeof(PenumbraType) * Max(ncolumns, 1));
+	for (int i = 0; i < ncolumns; i++)
 	{
-		if (!cache_type_of(TupleDescAttr(desc, attnums[i] - 1)->atttypid, &types[i]))
-			elog(ERROR, "column %d of relation \"%s\" cannot be cached", attnums[i],
+		if (!cache_type_of_column(columns[i], desc, &types[i]))
+			elog(ERROR, "column %d of relation \"%s\" cannot be cached", column_key_number(columns[i]),
 				 RelationGetRelationName(loader->rel));
 	}
-	loader->rows = penumbra_rows_create(types, natts);
+	loader->rows = penumbra_rows_create(types, ncolumns);
 	pfree(types);
 	if (loader->rows == NULL)
 		ereport(ERROR, (errcode(ERRCODE_OUT_OF_MEMORY), errmsg("out of memory")));
-	loader->reader = heap_row_reader_create(loader->rel, attnums, natts);
+	loader->reader = heap_row_reader_create(loader->rel, columns, ncolumns);
 }
 
 int
 loader_set_columns(Loader *loader, const CachedChunk *chunk, bool with_cached)
 {
-	AttrNumber *attnums = palloc(sizeof(AttrNumber) * RelationGetDescr(loader->rel)->natts);
-	int			natts = choose_columns(loader, chunk, with_cached, attnums);
+	ColumnKey  *columns = palloc(sizeof(ColumnKey) * Max(column_key_places(RelationGetDescr(loader->rel)), 1));
+	int			ncolumns = choose_columns(loader, chunk, with_cached, columns);
 
-	set_columns(loader, attnums, natts);
-	pfree(attnums);
-	return natts;
+	set_columns(loader, columns, ncolumns);
+	pfree(columns);
+	return ncolumns;
 }
 
 /* ---------------------------------------------------------------- segments  */
@@ -204,7 +216,7 @@ allocate(Loader *loader, Size bytes)
 
 	if (page != NULL)
 		return page;
-	loader->shortage.columns = loader->columns;
+	loader->shortage.columns = loader->wanted_hash;
 	loader->shortage.bytes = bytes;
 	loader->shortage.chunk_bytes = region_cost_bytes(bytes);
 	for (int i = 0; i < loader->segment_count; i++)
@@ -216,8 +228,6 @@ allocate(Loader *loader, Size bytes)
 void
 loader_encode_column(Loader *loader, int column, CachedSegment *segment)
 {
-	AttrNumber	attnum = loader->attnums[column];
-	Form_pg_attribute att = TupleDescAttr(RelationGetDescr(loader->rel), attnum - 1);
 	size_t		bytes;
 	PenumbraStatus status;
 
@@ -231,11 +241,8 @@ loader_encode_column(Loader *loader, int column, CachedSegment *segment)
 	memset(segment, 0, sizeof(*segment));
 	segment->bytes = bytes;
 	penumbra_segment_get_zone_map(loader->encoded, &segment->zone_map);
-	segment->type_oid = att->atttypid;
-	segment->typmod = att->atttypmod;
-	segment->collation = att->attcollation;
-	segment->missing = directory_missing_hash(RelationGetDescr(loader->rel), attnum);
-	segment->attnum = attnum;
+	segment->column = loader->columns[column];
+	segment->facts = column_key_facts(segment->column, RelationGetDescr(loader->rel));
 }
 
 /* Encodes a column of rows into the region; false when it is full. */
@@ -258,7 +265,7 @@ store_segment(Loader *loader, int column)
 static bool
 store_segments(Loader *loader)
 {
-	for (int i = 0; i < loader->natts; i++)
+	for (int i = 0; i < loader->ncolumns; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
 		if (!store_segment(loader, i))
@@ -292,7 +299,7 @@ publish_draft(Loader *loader)
 		memcpy(CHUNK_INSERTERS(chunk), loader->inserters, CHUNK_PAGES * sizeof(PageInserters));
 	for (int i = 0; i < loader->segment_count; i++)
 	{
-		CachedSegment *segment = &chunk->columns[loader->segments[i].attnum - 1];
+		CachedSegment *segment = chunk_slot(chunk, loader->segments[i].column);
 
 		*segment = loader->segments[i];
 		segment->chunk = chunk;
@@ -312,13 +319,12 @@ void
 loader_clear_draft(Loader *loader, uint32 number)
 {
 	CachedChunk *draft = loader->draft;
-	uint32		columns = RelationGetDescr(loader->rel)->natts;
 
 	memset(draft, 0, loader->draft_bytes);
 	memset(loader->inserters, 0, CHUNK_PAGES * sizeof(PageInserters));
 	draft->key = loader->key;
 	draft->number = number;
-	draft->column_count = columns;
+	draft->column_count = column_key_places(RelationGetDescr(loader->rel));
 	draft->loaded_at = GetCurrentTimestamp();
 	pg_atomic_init_u32(&draft->references, 1);
 	pg_atomic_init_u32(&draft->changed_pages, 0);
@@ -524,11 +530,11 @@ add_columns(Loader *loader, bool *is_full)
 static bool
 rebuild_chunk(Loader *loader, uint32 number)
 {
-	int			natts = loader_set_columns(loader, loader->pinned, true);
+	int			ncolumns = loader_set_columns(loader, loader->pinned, true);
 
 	/* the old version's memory can be evicted, or is freed when the new one replaces it */
 	unpin_current(loader);
-	if (natts == 0)
+	if (ncolumns == 0)
 		return true;
 	loader_clear_draft(loader, number);
 	loader_read_pages(loader, number);
@@ -569,12 +575,12 @@ static Loader *
 create_loader(Relation rel, const LoadOptions *options)
 {
 	Loader	   *loader = palloc0(sizeof(Loader));
-	int			natts = RelationGetDescr(rel)->natts;
+	int			places = column_key_places(RelationGetDescr(rel));
 
 	loader->rel = rel;
 	loader->options = options;
-	loader->columns = XXH3_64bits(options->attnums, sizeof(AttrNumber) * options->natts);
-	if (options->shortage.columns == loader->columns)
+	loader->wanted_hash = column_keys_hash(options->columns, options->ncolumns);
+	if (options->shortage.columns == loader->wanted_hash)
 		loader->shortage = options->shortage;
 	directory_key_of(rel, &loader->key);
 	loader->strategy = GetAccessStrategy(BAS_BULKREAD);
@@ -584,9 +590,9 @@ create_loader(Relation rel, const LoadOptions *options)
 	loader->image = palloc(BLCKSZ);
 	loader->inserters = palloc(CHUNK_PAGES * sizeof(PageInserters));
 	loader->vm_page = palloc(sizeof(VmPage));
-	loader->attnums = palloc(sizeof(AttrNumber) * natts);
-	loader->segments = palloc(sizeof(CachedSegment) * natts);
-	loader->draft_bytes = MAXALIGN(CHUNK_BYTES(natts) + CHUNK_OFFSET_BYTES_MAX);
+	loader->columns = palloc(sizeof(ColumnKey) * places);
+	loader->segments = palloc(sizeof(CachedSegment) * places);
+	loader->draft_bytes = MAXALIGN(CHUNK_BYTES(places) + CHUNK_OFFSET_BYTES_MAX);
 	loader->draft = palloc(loader->draft_bytes);
 	loader->callback.func = release_loader;
 	loader->callback.arg = loader;
@@ -652,7 +658,7 @@ loader_load(Relation rel, const LoadOptions *options, LoadResult *result)
 		/* after the loads before this one, which know no page that is not there now */
 		loader->nblocks = RelationGetNumberOfBlocks(rel);
 		result->chunks_total = loader->nblocks / CHUNK_PAGES + (loader->nblocks % CHUNK_PAGES != 0);
-		loader->progress->columns = options->natts;
+		loader->progress->columns = options->ncolumns;
 		loader->progress->chunks_total = result->chunks_total;
 		loader->progress->chunks_done = loader->progress->first_chunk = options->first_chunk;
 		load_chunks(loader, result);

@@ -14,8 +14,8 @@
 
 typedef struct LoadOptions
 {
-	const AttrNumber *attnums;	/* columns to have */
-	int			natts;
+	const ColumnKey *columns;	/* columns to have */
+	int			ncolumns;
 	/*
 	 * A chunk is built anew when more than this share of its pages cannot be
 	 * served from it; and, when the pages are being written now, not before

@@ -32,7 +32,7 @@ typedef struct Loader
 	LoadProgress *progress;
 	uint64		protected_serial;
 	uint32		wishes;			/* for the current chunk: 0 where it has all columns, as what it replaces makes room */
-	uint64		columns;		/* a hash of those that are wanted */
+	uint64		wanted_hash;	/* of the columns that are wanted */
 	MemoryShortage shortage;
 	LeftPages	left;			/* of the current chunk, where it is built */
 	bool		serves_more;	/* than before the load: chunks or columns that were not there */
@@ -41,8 +41,8 @@ typedef struct Loader
 	VmPage	   *vm_page;
 
 	/* for the columns of the current chunk */
-	AttrNumber *attnums;
-	int			natts;
+	ColumnKey  *columns;
+	int			ncolumns;
 	HeapRowReader *reader;
 	PenumbraRows *rows;
 	CachedChunk *draft;			/* backend memory */

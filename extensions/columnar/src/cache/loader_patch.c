@@ -40,9 +40,9 @@ static void
 begin_kept_rows(Loader *loader, const CachedChunk *patch, KeptRows *kept)
 {
 	memset(kept, 0, sizeof(*kept));
-	kept->segments = palloc(sizeof(void *) * Max(loader->natts, 1));
+	kept->segments = palloc(sizeof(void *) * Max(loader->ncolumns, 1));
 	if (patch != NULL &&
-		patch_find_segments(patch, RelationGetDescr(loader->rel), loader->attnums, loader->natts, kept->segments))
+		patch_find_segments(patch, RelationGetDescr(loader->rel), loader->columns, loader->ncolumns, kept->segments))
 		kept->patch = patch;
 }
 
@@ -171,7 +171,7 @@ read_new_rows(Loader *loader, CachedChunk *chunk, const ChunkProof *proof)
 static void
 append_segment(Loader *loader, int column, StringInfo bytes)
 {
-	CachedSegment *segment = &loader->draft->columns[loader->attnums[column] - 1];
+	CachedSegment *segment = chunk_slot(loader->draft, loader->columns[column]);
 
 	loader_encode_column(loader, column, segment);
 	enlargeStringInfo(bytes, segment->bytes + SEGMENT_ALIGNMENT);
@@ -197,9 +197,9 @@ publish_patch(Loader *loader, CachedChunk *chunk, const StringInfoData *segments
 		return false;
 	memcpy(patch, draft, header_bytes);
 	memcpy((char *) patch + segments_at, segments->data, segments->len);
-	for (int i = 0; i < loader->natts; i++)
+	for (int i = 0; i < loader->ncolumns; i++)
 	{
-		CachedSegment *segment = &patch->columns[loader->attnums[i] - 1];
+		CachedSegment *segment = chunk_slot(patch, loader->columns[i]);
 
 		segment->segment = (char *) patch + segments_at + (uintptr_t) segment->segment;
 		segment->chunk = patch;
@@ -214,7 +214,7 @@ publish_patch(Loader *loader, CachedChunk *chunk, const StringInfoData *segments
 bool
 loader_patch_chunk(Loader *loader, CachedChunk *chunk, const ChunkProof *proof)
 {
-	int			natts = loader_set_columns(loader, chunk, true);
+	int			ncolumns = loader_set_columns(loader, chunk, true);
 	StringInfoData segments;
 	bool		done;
 
@@ -225,7 +225,7 @@ loader_patch_chunk(Loader *loader, CachedChunk *chunk, const ChunkProof *proof)
 	if (!done)
 		return false;
 	initStringInfo(&segments);
-	for (int i = 0; i < natts; i++)
+	for (int i = 0; i < ncolumns; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
 		append_segment(loader, i, &segments);

@@ -57,8 +57,8 @@ typedef struct ScanState
 	FullTransactionId next_xid; /* read when rows had to be proven; invalid: not yet */
 	bool		proves_rows;	/* then: P3 may be used */
 	TransactionId horizon;		/* then: for what every snapshot sees */
-	int			natts;
-	AttrNumber *attnums;
+	int			ncolumns;
+	ColumnKey  *columns;
 	bool		gives_order;	/* positions are heap_row_position() */
 	int			npinned;
 	CachedChunk **pinned;
@@ -78,7 +78,7 @@ typedef struct ScanState
 	int			next_unread;	/* to begin with */
 	ExcludesChunk excludes;		/* NULL: nothing is */
 	void	   *filter;
-	PenumbraZoneMap *zone_maps;	/* for its arguments, by place in attnums */
+	PenumbraZoneMap *zone_maps;	/* for its arguments, by place in columns */
 	CachedChunk **begun;		/* of those that are not excluded */
 	int			nbegun;
 	int			next_begun;		/* to end */
@@ -97,7 +97,7 @@ static dlist_head open_scans = DLIST_STATIC_INIT(open_scans);
 #define SAMPLE_CHUNKS 32
 
 bool
-cache_estimate_coverage(Relation rel, const AttrNumber *attnums, int natts, CacheCoverage *coverage)
+cache_estimate_coverage(Relation rel, const ColumnKey *columns, int ncolumns, CacheCoverage *coverage)
 {
 	CacheKey	key;
 	uint64		pages;
@@ -111,7 +111,7 @@ cache_estimate_coverage(Relation rel, const AttrNumber *attnums, int natts, Cach
 	if (directory_is_empty())
 		return false;
 	directory_key_of(rel, &key);
-	if (!directory_estimate(&key, attnums, natts, &pages, &unproven_pages, &lsn_pages, &rows,
+	if (!directory_estimate(&key, columns, ncolumns, &pages, &unproven_pages, &lsn_pages, &rows,
 							&bytes, &cold_bytes))
 		return false;
 	coverage->cached_pages = (BlockNumber) Min(pages, (uint64) MaxBlockNumber);
@@ -125,29 +125,29 @@ cache_estimate_coverage(Relation rel, const AttrNumber *attnums, int natts, Cach
 
 /* Of a pinned chunk, whose own they stay, wherever its segments go. */
 static void
-copy_zone_maps(const CachedChunk *chunk, const AttrNumber *attnums, int natts, PenumbraZoneMap *zone_maps)
+copy_zone_maps(const CachedChunk *chunk, const ColumnKey *columns, int ncolumns, PenumbraZoneMap *zone_maps)
 {
-	for (int i = 0; i < natts; i++)
-		zone_maps[i] = chunk->columns[attnums[i] - 1].zone_map;
+	for (int i = 0; i < ncolumns; i++)
+		zone_maps[i] = chunk_slot(chunk, columns[i])->zone_map;
 }
 
 double
-cache_estimate_skipped(Relation rel, const AttrNumber *attnums, int natts, const PenumbraPlan *plan,
+cache_estimate_skipped(Relation rel, const ColumnKey *columns, int ncolumns, const PenumbraPlan *plan,
 					   PenumbraOperator scan)
 {
-	PenumbraZoneMap *zone_maps = palloc(sizeof(PenumbraZoneMap) * Max(natts, 1));
+	PenumbraZoneMap *zone_maps = palloc(sizeof(PenumbraZoneMap) * Max(ncolumns, 1));
 	CachedChunk **pinned;
 	int			count;
 	int			skipped = 0;
 
 	STOP_POINT("planning-reads-values");
-	count = directory_pin_chunks(rel, attnums, natts, SAMPLE_CHUNKS, true, &pinned);
+	count = directory_pin_chunks(rel, columns, ncolumns, SAMPLE_CHUNKS, true, &pinned);
 	/* nothing here can raise an error: the pins are nobody's */
 	for (int i = 0; i < count; i++)
 	{
-		copy_zone_maps(pinned[i], attnums, natts, zone_maps);
+		copy_zone_maps(pinned[i], columns, ncolumns, zone_maps);
 		skipped += penumbra_plan_chunk_is_skipped(plan, scan, zone_maps) ? 1 : 0;
-		directory_unpin_chunk(pinned[i], attnums, natts);
+		directory_unpin_chunk(pinned[i], columns, ncolumns);
 	}
 	return (double) skipped / (count + 1);
 }
@@ -191,7 +191,7 @@ is_late(instr_time begin)
  * cannot compute, or not in time, is not known.
  */
 static bool
-aggregate_pinned(CachedChunk **pinned, int count, const AttrNumber *attnums, int natts,
+aggregate_pinned(CachedChunk **pinned, int count, const ColumnKey *columns, int ncolumns,
 				 const void **segments, const PenumbraPlan *plan, PenumbraOperator scan, int64 *values,
 				 double *rows)
 {
@@ -210,8 +210,8 @@ aggregate_pinned(CachedChunk **pinned, int count, const AttrNumber *attnums, int
 		PenumbraRowRange all = {0, pinned[i]->rows};
 		PenumbraChunk chunk = {.rows = pinned[i]->rows,.segments = segments,.ranges = &all,.range_count = 1};
 
-		for (int c = 0; c < natts; c++)
-			segments[c] = pinned[i]->columns[attnums[c] - 1].segment;
+		for (int c = 0; c < ncolumns; c++)
+			segments[c] = chunk_slot(pinned[i], columns[c])->segment;
 		status = penumbra_exec_add_chunk(exec, scan, &chunk);
 		*rows += pinned[i]->rows;
 	}
@@ -233,31 +233,34 @@ aggregate_pinned(CachedChunk **pinned, int count, const AttrNumber *attnums, int
 }
 
 bool
-cache_aggregate(Relation rel, const AttrNumber *attnums, int natts, const PenumbraPlan *plan,
+cache_aggregate(Relation rel, const ColumnKey *columns, int ncolumns, const PenumbraPlan *plan,
 				PenumbraOperator scan, int64 *values, double *rows)
 {
-	const void **segments = palloc(sizeof(void *) * Max(natts, 1));
+	const void **segments = palloc(sizeof(void *) * Max(ncolumns, 1));
 	CachedChunk **pinned;
 	int			count;
 	bool		is_done;
 
 	STOP_POINT("planning-reads-values");
-	count = directory_pin_chunks(rel, attnums, natts, 0, false, &pinned);
-	is_done = count > 0 && aggregate_pinned(pinned, count, attnums, natts, segments, plan, scan, values, rows);
+	count = directory_pin_chunks(rel, columns, ncolumns, 0, false, &pinned);
+	is_done = count > 0 && aggregate_pinned(pinned, count, columns, ncolumns, segments, plan, scan, values, rows);
 	for (int i = 0; i < count; i++)
-		directory_unpin_chunk(pinned[i], attnums, natts);
+		directory_unpin_chunk(pinned[i], columns, ncolumns);
 	CHECK_FOR_INTERRUPTS();
 	return is_done;
 }
 
 void
-cache_note_wanted(Oid relid, List *attnums)
+cache_note_wanted(Oid relid, ColumnKey *columns, int ncolumns)
 {
-	if (!cache_is_available() || !penumbra_auto_load || attnums == NIL)
+	TableOptions options;
+
+	if (!cache_is_available() || !penumbra_auto_load || ncolumns == 0)
 		return;
-	attnums = table_options_filter(relid, attnums);
-	if (attnums != NIL)
-		wanted_note(MyDatabaseId, relid, attnums);
+	options = table_options_read(relid);
+	ncolumns = table_options_filter(&options, columns, ncolumns);
+	if (ncolumns > 0)
+		wanted_note(MyDatabaseId, relid, columns, ncolumns);
 }
 
 /* ---------------------------------------------------------------- pins ---- */
@@ -277,7 +280,7 @@ release_scan(void *argument)
 	{
 		if (state->patches != NULL && state->patches[i] != NULL)
 			directory_unpin_chunk(state->patches[i], NULL, 0);
-		directory_unpin_chunk(state->pinned[i], state->attnums, state->natts);
+		directory_unpin_chunk(state->pinned[i], state->columns, state->ncolumns);
 	}
 }
 
@@ -308,7 +311,7 @@ open_scan(ScanState *state, bool is_pinned)
 	state->callback.arg = state;
 	MemoryContextRegisterResetCallback(CurrentMemoryContext, &state->callback);
 	if (is_pinned)
-		state->npinned = directory_pin_chunks(state->rel, state->attnums, state->natts, 0, true,
+		state->npinned = directory_pin_chunks(state->rel, state->columns, state->ncolumns, 0, true,
 											  &state->pinned);
 	dlist_push_head(&open_scans, &state->node);
 	state->is_open = true;
@@ -587,17 +590,17 @@ cache_scan_locate_row(CachedScan *scan, int64 position, ItemPointer tid)
 static const void **
 find_segments(ScanState *state, CachedChunk *chunk)
 {
-	const void **segments = palloc0(sizeof(void *) * (state->natts + 1));
+	const void **segments = palloc0(sizeof(void *) * (state->ncolumns + 1));
 
-	for (int i = 0; i < state->natts; i++)
+	for (int i = 0; i < state->ncolumns; i++)
 	{
-		segments[i] = chunk->columns[state->attnums[i] - 1].segment;
+		segments[i] = chunk_slot(chunk, state->columns[i])->segment;
 		if (segments[i] == NULL)
 			return NULL;
 	}
-	for (int i = 0; i < state->natts; i++)
+	for (int i = 0; i < state->ncolumns; i++)
 	{
-		const CachedSegment *segment = &chunk->columns[state->attnums[i] - 1];
+		const CachedSegment *segment = chunk_slot(chunk, state->columns[i]);
 
 		state->scan.bytes_pinned += segment->bytes;
 		region_populate_once(segment->serial, segment->segment, segment->bytes);
@@ -609,9 +612,9 @@ find_segments(ScanState *state, CachedChunk *chunk)
 static const void **
 find_patch_segments(ScanState *state, const CachedChunk *patch)
 {
-	const void **segments = palloc0(sizeof(void *) * (state->natts + 1));
+	const void **segments = palloc0(sizeof(void *) * (state->ncolumns + 1));
 
-	if (!patch_find_segments(patch, RelationGetDescr(state->rel), state->attnums, state->natts, segments))
+	if (!patch_find_segments(patch, RelationGetDescr(state->rel), state->columns, state->ncolumns, segments))
 		return NULL;
 	state->scan.bytes_pinned += patch->bytes;
 	region_populate_once(patch->patch_serial, patch, patch->bytes);
@@ -712,9 +715,9 @@ prove_chunk(ScanState *state, CachedChunk *chunk, CachedChunk *patch, const void
 	scan->pages.headers += proof.header_pages;
 	state->has_proven |= chunk->cached_pages > 0;
 	if (state->gives_order && segments != NULL)
-		segments[state->natts] = encode_heap_positions(chunk);
+		segments[state->ncolumns] = encode_heap_positions(chunk);
 	if (state->gives_order && patch_segments != NULL)
-		patch_segments[state->natts] = encode_heap_positions(patch);
+		patch_segments[state->ncolumns] = encode_heap_positions(patch);
 	out->ranges = rows.ranges;
 	out->range_count = rows.range_count;
 	out->row_bits = rows.bits;
@@ -732,9 +735,9 @@ prove_chunk(ScanState *state, CachedChunk *chunk, CachedChunk *patch, const void
 static const void **
 end_read(ScanState *state, CachedChunk *chunk, ChunkBuffer *buffer)
 {
-	const void **segments = palloc0(sizeof(void *) * (state->natts + 1));
+	const void **segments = palloc0(sizeof(void *) * (state->ncolumns + 1));
 
-	if (disk_cache_end_chunk(chunk, state->attnums, state->natts, buffer, segments))
+	if (disk_cache_end_chunk(chunk, state->columns, state->ncolumns, buffer, segments))
 		return segments;
 	return NULL;
 }
@@ -744,7 +747,7 @@ is_excluded(ScanState *state, const CachedChunk *chunk)
 {
 	if (state->excludes == NULL)
 		return false;
-	copy_zone_maps(chunk, state->attnums, state->natts, state->zone_maps);
+	copy_zone_maps(chunk, state->columns, state->ncolumns, state->zone_maps);
 	return state->excludes(state->filter, state->zone_maps);
 }
 
@@ -752,7 +755,7 @@ is_excluded(ScanState *state, const CachedChunk *chunk)
 static const void **
 read_part(ScanState *state, CachedChunk *chunk)
 {
-	disk_cache_begin_chunk(chunk, state->attnums, state->natts, state->part_buffer);
+	disk_cache_begin_chunk(chunk, state->columns, state->ncolumns, state->part_buffer);
 	return end_read(state, chunk, state->part_buffer);
 }
 
@@ -885,7 +888,7 @@ cache_scan_begin_read(CachedScan *scan, ChunkBuffer *buffer)
 		{
 			state->missed_chunks++;
 			state->begun[state->nbegun++] = chunk;
-			disk_cache_begin_chunk(chunk, state->attnums, state->natts, buffer);
+			disk_cache_begin_chunk(chunk, state->columns, state->ncolumns, buffer);
 			return true;
 		}
 		(void) prove_unread(state, chunk, NULL, &unwanted);
@@ -921,14 +924,14 @@ note_scan(ScanState *state)
 {
 	if (!state->has_proven)
 		return;
-	directory_note_scan(&state->key, state->attnums, state->natts, state->scan.pages.from_cache,
+	directory_note_scan(&state->key, state->columns, state->ncolumns, state->scan.pages.from_cache,
 						state->scan.pages.from_heap, state->missed_chunks);
 	if (state->scan.pages.from_heap + state->scan.pages.by_row > 0 && penumbra_auto_load)
 		wanted_wake_listener();
 }
 
 static CachedScan *
-begin_scan(Relation rel, Snapshot snapshot, const AttrNumber *attnums, int natts)
+begin_scan(Relation rel, Snapshot snapshot, const ColumnKey *columns, int ncolumns)
 {
 	ScanState  *state = palloc0(sizeof(ScanState));
 
@@ -937,9 +940,9 @@ begin_scan(Relation rel, Snapshot snapshot, const AttrNumber *attnums, int natts
 	state->rel = rel;
 	state->snapshot = snapshot;
 	directory_key_of(rel, &state->key);
-	state->natts = natts;
-	state->attnums = palloc(sizeof(AttrNumber) * Max(natts, 1));
-	memcpy(state->attnums, attnums, sizeof(AttrNumber) * natts);
+	state->ncolumns = ncolumns;
+	state->columns = palloc(sizeof(ColumnKey) * Max(ncolumns, 1));
+	memcpy(state->columns, columns, sizeof(ColumnKey) * ncolumns);
 	open_scan(state, cache_is_available() && IsMVCCSnapshot(snapshot) &&
 			  cache_refusal_of_relation(rel) == NULL);
 	STOP_POINT("scan-after-pin");
@@ -953,7 +956,7 @@ begin_scan(Relation rel, Snapshot snapshot, const AttrNumber *attnums, int natts
 	state->scan.chunks = palloc(sizeof(PenumbraChunk) * Max(2 * state->npinned, 1));
 	state->unread = palloc(sizeof(CachedChunk *) * Max(state->npinned, 1));
 	state->begun = palloc(sizeof(CachedChunk *) * Max(state->npinned, 1));
-	state->zone_maps = palloc0(sizeof(PenumbraZoneMap) * (natts + 1));
+	state->zone_maps = palloc0(sizeof(PenumbraZoneMap) * (ncolumns + 1));
 	state->context = CurrentMemoryContext;
 	state->part_context = AllocSetContextCreate(CurrentMemoryContext, "Penumbra cached pages",
 												ALLOCSET_SMALL_SIZES);
@@ -962,9 +965,9 @@ begin_scan(Relation rel, Snapshot snapshot, const AttrNumber *attnums, int natts
 
 /* The buffer is older than what the caller makes to read from it, so it is freed later, after an error too. */
 CachedScan *
-cache_scan_begin_parts(Relation rel, Snapshot snapshot, const AttrNumber *attnums, int natts)
+cache_scan_begin_parts(Relation rel, Snapshot snapshot, const ColumnKey *columns, int ncolumns)
 {
-	CachedScan *scan = begin_scan(rel, snapshot, attnums, natts);
+	CachedScan *scan = begin_scan(rel, snapshot, columns, ncolumns);
 
 	((ScanState *) scan)->part_buffer = cache_create_buffer(CurrentMemoryContext);
 	return scan;
@@ -977,9 +980,9 @@ cache_scan_prove_part(CachedScan *scan, BlockNumber begin, BlockNumber end)
 }
 
 CachedScan *
-cache_scan_begin(Relation rel, Snapshot snapshot, const AttrNumber *attnums, int natts, bool gives_order)
+cache_scan_begin(Relation rel, Snapshot snapshot, const ColumnKey *columns, int ncolumns, bool gives_order)
 {
-	CachedScan *scan = begin_scan(rel, snapshot, attnums, natts);
+	CachedScan *scan = begin_scan(rel, snapshot, columns, ncolumns);
 
 	((ScanState *) scan)->gives_order = gives_order;
 	prove_pages((ScanState *) scan, 0, scan->nblocks, false);

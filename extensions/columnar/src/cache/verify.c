@@ -61,18 +61,18 @@ typedef struct Verifier
 	Relation	rel;
 	BlockNumber nblocks;
 	BufferAccessStrategy strategy;
-	ColumnCheck *checks;		/* by attribute number - 1 */
+	ColumnCheck *checks;		/* by place */
 	char	   *image;
 	VmPage	   *vm_page;
 	bool		proves_rows;	/* of the chunk, one by one */
 	PageRows	page_rows;		/* the copied page's */
 	bool		has_decided_rows;	/* which are proven without them, too */
 	bool		is_patched;		/* the copied page is served with rows of the patch */
-	CachedChunk *chunk;			/* pinned, with attnums */
+	CachedChunk *chunk;			/* pinned, with these columns */
 	CachedChunk *patch;			/* pinned; NULL: none, or damaged */
-	AttrNumber *attnums;
-	int			natts;
-	AttrNumber *columns;		/* of these, the ones with an undamaged segment */
+	ColumnKey  *pinned;
+	int			npinned;
+	ColumnKey  *columns;		/* of these, the ones with an undamaged segment */
 	int			column_count;
 	HeapRowReader *reader;
 	PenumbraRows *rows;
@@ -89,7 +89,7 @@ release_chunk(void *argument)
 	penumbra_rows_destroy(verifier->rows);
 	verifier->rows = NULL;
 	if (verifier->chunk != NULL)
-		directory_unpin_chunk(verifier->chunk, verifier->attnums, verifier->natts);
+		directory_unpin_chunk(verifier->chunk, verifier->pinned, verifier->npinned);
 	verifier->chunk = NULL;
 	if (verifier->patch != NULL)
 		directory_unpin_chunk(verifier->patch, NULL, 0);
@@ -97,9 +97,9 @@ release_chunk(void *argument)
 }
 
 static void
-note_mismatch(Verifier *verifier, AttrNumber attnum, uint32 page, const char *problem)
+note_mismatch(Verifier *verifier, ColumnKey column, uint32 page, const char *problem)
 {
-	ColumnCheck *check = &verifier->checks[attnum - 1];
+	ColumnCheck *check = &verifier->checks[column_key_place(column)];
 
 	if (check->mismatches++ > 0)
 		return;
@@ -116,12 +116,12 @@ compare_rows(Verifier *verifier, uint32 first_row, uint32 pages)
 
 	for (int i = 0; i < verifier->column_count; i++)
 	{
-		AttrNumber	attnum = verifier->columns[i];
+		ColumnKey	column = verifier->columns[i];
 		int64		bad_row = -1;
 
 		CHECK_FOR_INTERRUPTS();
 		if (rows > 0)
-			bad_row = penumbra_segment_compare(chunk->columns[attnum - 1].segment, first_row,
+			bad_row = penumbra_segment_compare(chunk_slot(chunk, column)->segment, first_row,
 											   verifier->rows, i);
 		if (bad_row >= 0)
 		{
@@ -129,10 +129,10 @@ compare_rows(Verifier *verifier, uint32 first_row, uint32 pages)
 
 			while (chunk->first_row[page + 1] <= first_row + bad_row)
 				page++;
-			note_mismatch(verifier, attnum, page, "a value differs from the table's");
+			note_mismatch(verifier, column, page, "a value differs from the table's");
 		}
-		verifier->checks[attnum - 1].pages_checked += pages;
-		verifier->checks[attnum - 1].rows_checked += rows;
+		verifier->checks[column_key_place(column)].pages_checked += pages;
+		verifier->checks[column_key_place(column)].rows_checked += rows;
 	}
 	penumbra_rows_clear(verifier->rows);
 }
@@ -207,14 +207,15 @@ compare_patch_rows(Verifier *verifier, uint32 page)
 								   verifier->rows);
 	for (int i = 0; i < verifier->column_count; i++)
 	{
-		AttrNumber	attnum = verifier->columns[i];
+		ColumnKey	column = verifier->columns[i];
+		const CachedSegment *segment = chunk_slot(patch, column);
 
-		if (attnum > (int) patch->column_count || patch->columns[attnum - 1].segment == NULL)
+		if (segment == NULL || segment->segment == NULL)
 			continue;
-		if (penumbra_segment_compare(patch->columns[attnum - 1].segment, patch->first_row[page],
+		if (penumbra_segment_compare(segment->segment, patch->first_row[page],
 									 verifier->rows, i) >= 0)
-			note_mismatch(verifier, attnum, page, "a value differs from the table's");
-		verifier->checks[attnum - 1].rows_checked += count;
+			note_mismatch(verifier, column, page, "a value differs from the table's");
+		verifier->checks[column_key_place(column)].rows_checked += count;
 	}
 	penumbra_rows_clear(verifier->rows);
 }
@@ -389,30 +390,30 @@ verify_structure(Verifier *verifier)
 	for (uint32 page = 0; page < CHUNK_PAGES; page++)
 		map_is_sound &= chunk->first_row[page] <= chunk->first_row[page + 1];
 	verifier->column_count = 0;
-	for (int i = 0; i < verifier->natts; i++)
+	for (int i = 0; i < verifier->npinned; i++)
 	{
-		CachedSegment *segment = &chunk->columns[verifier->attnums[i] - 1];
+		CachedSegment *segment = chunk_slot(chunk, verifier->pinned[i]);
 		PenumbraStatus status;
 		PenumbraZoneMap zone_map = {0};
 
-		if (!disk_cache_check_copy(chunk, verifier->attnums[i]))
-			note_mismatch(verifier, verifier->attnums[i], 0, "the copy on disk is damaged");
+		if (!disk_cache_check_copy(chunk, verifier->pinned[i]))
+			note_mismatch(verifier, verifier->pinned[i], 0, "the copy on disk is damaged");
 		/* gone with its copy, or no memory */
-		if (!disk_cache_fetch(chunk, verifier->attnums[i]))
+		if (!disk_cache_fetch(chunk, verifier->pinned[i]))
 			continue;
 		status = penumbra_segment_check(segment->segment, segment->bytes);
 		if (status.code == PENUMBRA_OK)
 			penumbra_segment_get_zone_map(segment->segment, &zone_map);
 		if (!map_is_sound)
-			note_mismatch(verifier, segment->attnum, 0, "the chunk's row map is damaged");
+			note_mismatch(verifier, segment->column, 0, "the chunk's row map is damaged");
 		else if (status.code != PENUMBRA_OK)
-			note_mismatch(verifier, segment->attnum, 0, "the segment is damaged");
+			note_mismatch(verifier, segment->column, 0, "the segment is damaged");
 		else if (zone_map.rows != chunk->rows)
-			note_mismatch(verifier, segment->attnum, 0, "the segment's number of rows is wrong");
+			note_mismatch(verifier, segment->column, 0, "the segment's number of rows is wrong");
 		else if (memcmp(&zone_map, &segment->zone_map, sizeof(zone_map)) != 0)
-			note_mismatch(verifier, segment->attnum, 0, "the chunk's zone map of the column is wrong");
+			note_mismatch(verifier, segment->column, 0, "the chunk's zone map of the column is wrong");
 		else
-			verifier->columns[verifier->column_count++] = segment->attnum;
+			verifier->columns[verifier->column_count++] = segment->column;
 	}
 }
 
@@ -442,8 +443,8 @@ pin_patch(Verifier *verifier)
 	}
 	if (is_sound)
 		return;
-	for (int i = 0; i < verifier->natts; i++)
-		note_mismatch(verifier, verifier->attnums[i], 0, "the patch is damaged");
+	for (int i = 0; i < verifier->npinned; i++)
+		note_mismatch(verifier, verifier->pinned[i], 0, "the patch is damaged");
 	verifier->patch = NULL;
 	directory_unpin_chunk(patch, NULL, 0);
 }
@@ -457,8 +458,8 @@ verify_chunk(Verifier *verifier, uint32 number)
 {
 	TupleDesc	desc = RelationGetDescr(verifier->rel);
 
-	verifier->chunk = directory_pin_chunk(verifier->rel, number, verifier->attnums,
-										  &verifier->natts);
+	verifier->chunk = directory_pin_chunk(verifier->rel, number, verifier->pinned,
+										  &verifier->npinned);
 	if (verifier->chunk != NULL)
 	{
 		pin_patch(verifier);
@@ -469,7 +470,7 @@ verify_chunk(Verifier *verifier, uint32 number)
 		PenumbraType *types = palloc(sizeof(PenumbraType) * verifier->column_count);
 
 		for (int i = 0; i < verifier->column_count; i++)
-			(void) cache_type_of(TupleDescAttr(desc, verifier->columns[i] - 1)->atttypid, &types[i]);
+			(void) cache_type_of_column(verifier->columns[i], desc, &types[i]);
 		verifier->rows = penumbra_rows_create(types, verifier->column_count);
 		if (verifier->rows == NULL)
 			ereport(ERROR, (errcode(ERRCODE_OUT_OF_MEMORY), errmsg("out of memory")));
@@ -489,7 +490,7 @@ put_checks(ReturnSetInfo *result, Verifier *verifier)
 
 	for (int i = 0; i < desc->natts; i++)
 	{
-		ColumnCheck *check = &verifier->checks[i];
+		ColumnCheck *check = &verifier->checks[column_key_place(column_key_of_attribute(i + 1))];
 		Datum		values[6];
 		bool		nulls[lengthof(values)] = {0};
 
@@ -512,14 +513,14 @@ penumbra_sql_verify(PG_FUNCTION_ARGS)
 {
 	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
 	Relation	rel = functions_open_relation(PG_GETARG_OID(0));
-	int			natts = Max(RelationGetDescr(rel)->natts, 1);
+	int			places = Max(column_key_places(RelationGetDescr(rel)), 1);
 	Verifier   *verifier = palloc0(sizeof(Verifier));
 
 	InitMaterializedSRF(fcinfo, 0);
 	verifier->rel = rel;
-	verifier->checks = palloc0(sizeof(ColumnCheck) * natts);
-	verifier->attnums = palloc(sizeof(AttrNumber) * natts);
-	verifier->columns = palloc(sizeof(AttrNumber) * natts);
+	verifier->checks = palloc0(sizeof(ColumnCheck) * places);
+	verifier->pinned = palloc(sizeof(ColumnKey) * places);
+	verifier->columns = palloc(sizeof(ColumnKey) * places);
 	verifier->image = palloc(BLCKSZ);
 	verifier->vm_page = palloc(sizeof(VmPage));
 	verifier->strategy = GetAccessStrategy(BAS_BULKREAD);
@@ -542,10 +543,10 @@ Datum
 penumbra_sql_damage(PG_FUNCTION_ARGS)
 {
 	Relation	rel = functions_open_relation(PG_GETARG_OID(0));
-	AttrNumber	attnum = PG_GETARG_INT16(1);
+	ColumnKey	column = column_key_of_attribute(PG_GETARG_INT16(1));
 	int32		offset = PG_GETARG_INT32(2);
-	AttrNumber *attnums = palloc(sizeof(AttrNumber) * Max(RelationGetDescr(rel)->natts, 1));
-	int			natts;
+	ColumnKey  *columns = palloc(sizeof(ColumnKey) * Max(column_key_places(RelationGetDescr(rel)), 1));
+	int			ncolumns;
 	CachedChunk *chunk;
 	bool		damaged = false;
 
@@ -553,19 +554,19 @@ penumbra_sql_damage(PG_FUNCTION_ARGS)
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 				 errmsg("must be superuser to damage cached columns")));
-	chunk = directory_pin_chunk(rel, 0, attnums, &natts);
-	for (int i = 0; chunk != NULL && i < natts; i++)
+	chunk = directory_pin_chunk(rel, 0, columns, &ncolumns);
+	for (int i = 0; chunk != NULL && i < ncolumns; i++)
 	{
-		CachedSegment *segment = &chunk->columns[attnums[i] - 1];
+		CachedSegment *segment = chunk_slot(chunk, columns[i]);
 
-		if (attnums[i] != attnum || offset < 0 || offset >= (int64) segment->bytes ||
-			!disk_cache_fetch(chunk, attnum))
+		if (!column_keys_are_equal(columns[i], column) || offset < 0 || offset >= (int64) segment->bytes ||
+			!disk_cache_fetch(chunk, column))
 			continue;
 		((uint8 *) segment->segment)[offset] ^= 0xFF;
 		damaged = true;
 	}
 	if (chunk != NULL)
-		directory_unpin_chunk(chunk, attnums, natts);
+		directory_unpin_chunk(chunk, columns, ncolumns);
 	relation_close(rel, NoLock);
 	PG_RETURN_BOOL(damaged);
 }

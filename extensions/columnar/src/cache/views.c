@@ -207,17 +207,18 @@ penumbra_sql_get_staleness(PG_FUNCTION_ARGS)
 static void
 put_column(ReturnSetInfo *result, Oid relid, const ColumnSummary *column, bool sees_all)
 {
-	HeapTuple	tuple = SearchSysCacheAttNum(relid, column->attnum);
+	AttrNumber	attnum = column_key_number(column->column);
+	HeapTuple	tuple = SearchSysCacheAttNum(relid, attnum);
 	Form_pg_attribute att;
 
 	if (!HeapTupleIsValid(tuple))
 		return;
 	att = (Form_pg_attribute) GETSTRUCT(tuple);
-	if (sees_all || may_see_column(relid, column->attnum))
+	if (sees_all || may_see_column(relid, attnum))
 	{
 		Datum		values[] = {
 			0, 0, 0,			/* the relation's names */
-			Int16GetDatum(column->attnum),
+			Int16GetDatum(attnum),
 			NameGetDatum(&att->attname),
 			CStringGetTextDatum(format_type_with_typemod(att->atttypid, att->atttypmod)),
 			Int64GetDatum(column->chunks),

@@ -37,7 +37,7 @@ typedef struct WantedColumn
 {
 	Oid			database;		/* InvalidOid: free */
 	Oid			relid;
-	AttrNumber	attnum;
+	ColumnKey	column;
 	WishState	state;
 	uint32		count;
 	MemoryShortage shortage;	/* when it was tried last */
@@ -89,10 +89,10 @@ wanted_wake_listener(void)
  * forgotten.
  */
 static void
-note_column(Oid database, Oid relid, AttrNumber attnum, uint32 count)
+note_column(Oid database, Oid relid, ColumnKey column, uint32 count)
 {
 	uint32		hash = hash_combine(hash_combine(murmurhash32(database), murmurhash32(relid)),
-									murmurhash32((uint32) attnum));
+									column_key_hash(column));
 	WantedColumn *place = NULL;
 	bool		is_found = false;
 
@@ -100,40 +100,39 @@ note_column(Oid database, Oid relid, AttrNumber attnum, uint32 count)
 	{
 		WantedColumn *slot = &control->slots[(hash + i) % WANTED_SLOTS];
 
-		is_found = slot->database == database && slot->relid == relid && slot->attnum == attnum;
+		is_found = slot->database == database && slot->relid == relid && column_keys_are_equal(slot->column, column);
 		if (is_found || (slot->state == WISH_RESTING && (place == NULL || !OidIsValid(slot->database))))
 			place = slot;
 	}
 	if (place == NULL)
 		return;
 	if (!is_found)
-		*place = (WantedColumn) {.database = database,.relid = relid,.attnum = attnum};
+		*place = (WantedColumn) {.database = database,.relid = relid,.column = column};
 	place->count = Min(place->count + Min(count, WISHES_MAX), WISHES_MAX);
 	control->waiting += place->state != WISH_WAITING;
 	place->state = WISH_WAITING;
 }
 
 void
-wanted_note(Oid database, Oid relid, List *attnums)
+wanted_note(Oid database, Oid relid, const ColumnKey *columns, int ncolumns)
 {
 	bool		was_empty;
-	ListCell   *lc;
 
 	if (!LWLockConditionalAcquire(wanted_lock, LW_EXCLUSIVE))
 		return;
 	was_empty = control->waiting == 0;
-	foreach(lc, attnums)
-		note_column(database, relid, lfirst_int(lc), 1);
+	for (int i = 0; i < ncolumns; i++)
+		note_column(database, relid, columns[i], 1);
 	LWLockRelease(wanted_lock);
 	if (was_empty)
 		wanted_wake_listener();
 }
 
 void
-wanted_note_column(Oid database, Oid relid, AttrNumber attnum, uint32 count)
+wanted_note_column(Oid database, Oid relid, ColumnKey column, uint32 count)
 {
 	LWLockAcquire(wanted_lock, LW_EXCLUSIVE);
-	note_column(database, relid, attnum, count);
+	note_column(database, relid, column, count);
 	LWLockRelease(wanted_lock);
 }
 
@@ -148,8 +147,8 @@ wanted_append_lines(StringInfo lines)
 	for (int i = 0; i < WANTED_SLOTS; i++)
 	{
 		if (slots[i].state != WISH_RESTING)
-			appendStringInfo(lines, WANTED_LINE, slots[i].database, slots[i].relid, slots[i].attnum,
-							 slots[i].count);
+			appendStringInfo(lines, WANTED_LINE, slots[i].database, slots[i].relid,
+							 column_key_number(slots[i].column), slots[i].count);
 	}
 	pfree(slots);
 }
@@ -174,7 +173,7 @@ compare_columns(const void *a, const void *b)
 
 	if (left->relid != right->relid)
 		return left->relid < right->relid ? -1 : 1;
-	return left->attnum - right->attnum;
+	return column_keys_compare(left->column, right->column);
 }
 
 /* A taken wish keeps its place and its count, and waits again if it is noted meanwhile. wanted_end() ends it. */
@@ -208,13 +207,13 @@ wanted_take(Oid database, WantedRelation **relations)
 			relation = &(*relations)[count++];
 			relation->relid = columns[i].relid;
 			relation->count = 0;
-			relation->natts = 0;
-			relation->attnums = palloc(sizeof(AttrNumber) * column_count);
+			relation->ncolumns = 0;
+			relation->columns = palloc(sizeof(ColumnKey) * column_count);
 			relation->shortage = columns[i].shortage;
 		}
 		relation = &(*relations)[count - 1];
 		relation->count = Max(relation->count, columns[i].count);
-		relation->attnums[relation->natts++] = columns[i].attnum;
+		relation->columns[relation->ncolumns++] = columns[i].column;
 	}
 	pfree(columns);
 	return count;

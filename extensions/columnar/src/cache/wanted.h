@@ -11,7 +11,6 @@
 
 #include "postgres.h"
 
-#include "access/attnum.h"
 #include "datatype/timestamp.h"
 #include "lib/stringinfo.h"
 
@@ -30,8 +29,8 @@ typedef struct WantedRelation
 	Oid			relid;
 	uint32		count;			/* of its most wanted column, since it was last forgotten */
 	uint32		priority;		/* the worker's */
-	int			natts;
-	AttrNumber *attnums;
+	int			ncolumns;
+	ColumnKey  *columns;
 	MemoryShortage shortage;	/* when one of them was tried last */
 } WantedRelation;
 
@@ -39,14 +38,14 @@ extern Size wanted_shmem_bytes(void);
 extern void wanted_shmem_startup(void *shmem);
 
 /* Cheap; forgets the request when the table is busy or full. */
-extern void wanted_note(Oid database, Oid relid, List *attnums);
+extern void wanted_note(Oid database, Oid relid, const ColumnKey *columns, int ncolumns);
 
 /* ---- for the list on disk: database, relation, column, count */
 
 #define WANTED_LINE		"%u %u %d %u\n"
 
 /* As if it was wanted so often. */
-extern void wanted_note_column(Oid database, Oid relid, AttrNumber attnum, uint32 count);
+extern void wanted_note_column(Oid database, Oid relid, ColumnKey column, uint32 count);
 /* Of what is to be loaded. */
 extern void wanted_append_lines(StringInfo lines);
 /* Whether it was read since the server's start, or its restart after a crash. */

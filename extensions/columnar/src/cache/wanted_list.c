@@ -50,7 +50,7 @@ wanted_list_save(void)
 
 		for (int c = 0; c < column_count; c++)
 			appendStringInfo(&list, WANTED_LINE, relations[i].key.database, relations[i].relid,
-							 columns[c].attnum, Max(columns[c].uses, 1));
+							 column_key_number(columns[c].column), Max(columns[c].uses, 1));
 		pfree(columns);
 	}
 	wanted_append_lines(&list);
@@ -63,15 +63,15 @@ wanted_list_save(void)
 
 /* Counts uses of what is cached; else it is wanted. */
 static void
-note_column(Oid database, Oid relid, AttrNumber attnum, uint32 uses)
+note_column(Oid database, Oid relid, ColumnKey column, uint32 uses)
 {
 	RelationSummary *relations;
 	int			count = directory_list_relations(database, relid, &relations);
 
 	if (count == 0)
-		wanted_note_column(database, relid, attnum, uses);
+		wanted_note_column(database, relid, column, uses);
 	for (int i = 0; i < count; i++)
-		directory_raise_uses(&relations[i].key, &attnum, 1, Min(uses, USES_OF_PINNED));
+		directory_raise_uses(&relations[i].key, &column, 1, Min(uses, USES_OF_PINNED));
 	if (relations != NULL)
 		pfree(relations);
 }
@@ -104,7 +104,7 @@ read_list(void)
 			line + length != end)
 			break;
 		if (attnum > 0 && attnum <= MaxHeapAttributeNumber && OidIsValid(database) && OidIsValid(relid))
-			note_column(database, relid, (AttrNumber) attnum, uses);
+			note_column(database, relid, column_key_of_attribute((AttrNumber) attnum), uses);
 	}
 	wanted_set_list_read();
 }

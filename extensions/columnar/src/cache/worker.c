@@ -481,22 +481,16 @@ open_relation(Oid relid)
 
 /* Keeps the columns that still exist and can be cached. */
 static int
-filter_columns(Relation rel, AttrNumber *attnums, int natts)
+filter_columns(Relation rel, ColumnKey *columns, int ncolumns)
 {
-	TupleDesc	desc = RelationGetDescr(rel);
 	int			count = 0;
 
-	for (int i = 0; i < natts; i++)
+	for (int i = 0; i < ncolumns; i++)
 	{
 		PenumbraType type;
-		Form_pg_attribute att;
 
-		if (attnums[i] <= 0 || attnums[i] > desc->natts)
-			continue;
-		att = TupleDescAttr(desc, attnums[i] - 1);
-		if (!att->attisdropped && !compat_attribute_is_virtual(att) &&
-			cache_type_of(att->atttypid, &type))
-			attnums[count++] = attnums[i];
+		if (cache_type_of_column(columns[i], RelationGetDescr(rel), &type))
+			columns[count++] = columns[i];
 	}
 	return count;
 }
@@ -523,8 +517,8 @@ wants_vacuum(Relation rel)
 typedef struct RelationJob
 {
 	Oid			relid;
-	AttrNumber *attnums;
-	int			natts;
+	ColumnKey  *columns;
+	int			ncolumns;
 	bool		is_refresh;		/* of what is cached, which can wait */
 	uint32		wishes;			/* how often it was wanted, or used */
 	MemoryShortage shortage;	/* of the load before, then of this one */
@@ -565,10 +559,10 @@ load_part(RelationJob *job)
 	{
 		CacheKey	key;
 		TableOptions labels = table_options_read(job->relid);
-		int			natts = filter_columns(rel, job->attnums, job->natts);
+		int			ncolumns = filter_columns(rel, job->columns, job->ncolumns);
 		LoadOptions options = {
-			.attnums = job->attnums,
-			.natts = table_options_filter_columns(&labels, job->attnums, natts),
+			.columns = job->columns,
+			.ncolumns = table_options_filter(&labels, job->columns, ncolumns),
 			.stale_share = STALE_SHARE,
 			.patient = true,
 			.patches = true,
@@ -583,8 +577,8 @@ load_part(RelationJob *job)
 		directory_key_of(rel, &key);
 		/* what is there of the columns is worth what is not, before and after */
 		if (!job->is_refresh)
-			directory_raise_uses(&key, job->attnums, options.natts, job->wishes);
-		if (options.natts > 0)
+			directory_raise_uses(&key, job->columns, options.ncolumns, job->wishes);
+		if (options.ncolumns > 0)
 			loader_load(rel, &options, &result);
 		else
 			table_options_apply(job->relid);
@@ -593,7 +587,7 @@ load_part(RelationJob *job)
 		job->shortage = result.shortage;
 		job->wants_vacuum = result.outcome == LOAD_DONE && wants_vacuum(rel);
 		if (!job->is_refresh)
-			directory_raise_uses(&key, job->attnums, options.natts, job->wishes);
+			directory_raise_uses(&key, job->columns, options.ncolumns, job->wishes);
 		relation_close(rel, AccessShareLock);
 	}
 	PopActiveSnapshot();
@@ -789,8 +783,8 @@ load_wanted(void)
 	{
 		RelationJob job = {
 			.relid = relations[i].relid,
-			.attnums = relations[i].attnums,
-			.natts = relations[i].natts,
+			.columns = relations[i].columns,
+			.ncolumns = relations[i].ncolumns,
 			.wishes = relations[i].count,
 			.shortage = relations[i].shortage,
 		};
@@ -838,26 +832,26 @@ refresh_stale(void)
 	qsort(relations, count, sizeof(RelationSummary), compare_losses);
 	for (int i = 0; i < count; i++)
 	{
-		ColumnSummary *columns;
+		ColumnSummary *summaries;
 		RelationJob job = {.relid = relations[i].relid,.is_refresh = true,.wishes = 1};
 
 		if (!goes_on())
 			return;
 		if (!wants_refresh(&relations[i]))
 			continue;
-		job.natts = directory_list_columns(&relations[i].key, &columns);
-		job.attnums = palloc(sizeof(AttrNumber) * Max(job.natts, 1));
-		for (int c = 0; c < job.natts; c++)
+		job.ncolumns = directory_list_columns(&relations[i].key, &summaries);
+		job.columns = palloc(sizeof(ColumnKey) * Max(job.ncolumns, 1));
+		for (int c = 0; c < job.ncolumns; c++)
 		{
-			job.attnums[c] = columns[c].attnum;
-			job.wishes = Max(job.wishes, columns[c].uses);
+			job.columns[c] = summaries[c].column;
+			job.wishes = Max(job.wishes, summaries[c].uses);
 		}
-		pfree(columns);
+		pfree(summaries);
 		job.shortage = relations[i].shortage;
 		try_job(&job);
 		if (!job.is_cut)
 			directory_note_refresh(&relations[i].key, &job.shortage, relations[i].heap_pages);
-		pfree(job.attnums);
+		pfree(job.columns);
 	}
 }
 

@@ -301,11 +301,11 @@ disk_cache_reset_counts(void)
  * first time.  False: it was forgotten meanwhile, perhaps with its file.
  */
 static bool
-note_fault(CachedChunk *chunk, AttrNumber attnum, DiskFault fault, const DiskExtent *extent)
+note_fault(CachedChunk *chunk, ColumnKey column, DiskFault fault, const DiskExtent *extent)
 {
 	int			code = errno;
 
-	if (!directory_drop_extent(chunk, attnum, extent))
+	if (!directory_drop_extent(chunk, column, extent))
 		return false;
 	pg_atomic_fetch_add_u64(fault == DISK_DAMAGED ? &disk_control->damaged : &disk_control->read_errors, 1);
 	if (pg_atomic_exchange_u32(&disk_control->has_warned, 1) != 0)
@@ -328,7 +328,7 @@ note_fault(CachedChunk *chunk, AttrNumber attnum, DiskFault fault, const DiskExt
  * many as the chunk's, and its zone map is the one by which scans exclude it.
  */
 static DiskFault
-check_segment(const CachedChunk *chunk, AttrNumber attnum, const DiskExtent *extent, const void *memory,
+check_segment(const CachedChunk *chunk, ColumnKey column, const DiskExtent *extent, const void *memory,
 			  void *segment, DiskFault fault)
 {
 	PenumbraStatus status;
@@ -343,7 +343,7 @@ check_segment(const CachedChunk *chunk, AttrNumber attnum, const DiskExtent *ext
 		return DISK_DAMAGED;
 	penumbra_segment_get_zone_map(segment, &zone_map);
 	return zone_map.rows == chunk->rows &&
-		memcmp(&zone_map, &chunk->columns[attnum - 1].zone_map, sizeof(zone_map)) == 0 ? DISK_FINE : DISK_DAMAGED;
+		memcmp(&zone_map, &chunk_slot(chunk, column)->zone_map, sizeof(zone_map)) == 0 ? DISK_FINE : DISK_DAMAGED;
 }
 
 static void
@@ -475,21 +475,21 @@ reserve_memory(ChunkBuffer *buffer, Size bytes)
 
 /* Finds what is to be read, and pages for what is worth one; the memory that all else takes. */
 static Size
-prepare_reads(CachedChunk *chunk, const AttrNumber *attnums, int natts, ChunkBuffer *buffer)
+prepare_reads(CachedChunk *chunk, const ColumnKey *columns, int ncolumns, ChunkBuffer *buffer)
 {
 	Size		bytes = 0;
 
-	for (int i = 0; i < natts; i++)
+	for (int i = 0; i < ncolumns; i++)
 	{
 		SegmentRead *segment = &buffer->segments[i];
 		DiskExtent *extent = &segment->read.extent;
 
 		segment->read.memory = segment->read.segment = NULL;
-		if (directory_find_extent(chunk, attnums[i], extent))
+		if (directory_find_extent(chunk, columns[i], extent))
 			extent->file = 0;
 		if (extent->file == 0)
 			continue;
-		segment->page = directory_allocate_for(chunk, attnums[i]);
+		segment->page = directory_allocate_for(chunk, columns[i]);
 		if (segment->page == NULL || disk_is_packed(extent))
 			bytes += disk_cost_bytes(extent->bytes);
 		if (segment->page == NULL && disk_is_packed(extent))
@@ -526,23 +526,23 @@ begin_segment(SegmentRead *segment, char *memory)
 }
 
 void
-disk_cache_begin_chunk(CachedChunk *chunk, const AttrNumber *attnums, int natts, ChunkBuffer *buffer)
+disk_cache_begin_chunk(CachedChunk *chunk, const ColumnKey *columns, int ncolumns, ChunkBuffer *buffer)
 {
 	Size		bytes;
 	char	   *memory = NULL;
 
 	/* of what was begun and given up, too */
 	free_pages(buffer);
-	if (natts > buffer->segment_limit)
+	if (ncolumns > buffer->segment_limit)
 	{
-		buffer->segments = MemoryContextAllocZero(buffer->context, sizeof(SegmentRead) * natts);
-		buffer->segment_limit = natts;
+		buffer->segments = MemoryContextAllocZero(buffer->context, sizeof(SegmentRead) * ncolumns);
+		buffer->segment_limit = ncolumns;
 	}
-	bytes = prepare_reads(chunk, attnums, natts, buffer);
+	bytes = prepare_reads(chunk, columns, ncolumns, buffer);
 	STOP_POINT("disk-before-read");
 	if (bytes > 0)
 		memory = reserve_memory(buffer, bytes);
-	for (int i = 0; i < natts; i++)
+	for (int i = 0; i < ncolumns; i++)
 	{
 		if (buffer->segments[i].read.extent.file != 0)
 			memory = begin_segment(&buffer->segments[i], memory);
@@ -552,24 +552,24 @@ disk_cache_begin_chunk(CachedChunk *chunk, const AttrNumber *attnums, int natts,
 
 /* Where a segment is, which is pinned, so it stays there; NULL: nowhere. */
 static const void *
-end_segment(CachedChunk *chunk, AttrNumber attnum, SegmentRead *reading)
+end_segment(CachedChunk *chunk, ColumnKey column, SegmentRead *reading)
 {
 	DiskRead   *read = &reading->read;
 	DiskExtent	extent = read->extent;
-	CachedSegment *segment = &chunk->columns[attnum - 1];
+	CachedSegment *segment = chunk_slot(chunk, column);
 	DiskFault	fault;
 
 	if (extent.file == 0 || read->memory == NULL)
 		return segment->segment;
-	fault = check_segment(chunk, attnum, &extent, read->memory, read->segment, disk_end_read(read));
+	fault = check_segment(chunk, column, &extent, read->memory, read->segment, disk_end_read(read));
 	if (fault != DISK_FINE)
 	{
 		free_page(reading);
-		note_fault(chunk, attnum, fault, &extent);
+		note_fault(chunk, column, fault, &extent);
 		return NULL;
 	}
 	count_read(&extent);
-	if (reading->page != NULL && directory_put_segment(chunk, attnum, reading->page))
+	if (reading->page != NULL && directory_put_segment(chunk, column, reading->page))
 	{
 		reading->page = NULL;
 		region_note_populated(segment->serial);
@@ -582,14 +582,14 @@ end_segment(CachedChunk *chunk, AttrNumber attnum, SegmentRead *reading)
 }
 
 bool
-disk_cache_end_chunk(CachedChunk *chunk, const AttrNumber *attnums, int natts, ChunkBuffer *buffer,
+disk_cache_end_chunk(CachedChunk *chunk, const ColumnKey *columns, int ncolumns, ChunkBuffer *buffer,
 					 const void **segments)
 {
 	bool		has_all = true;
 
-	for (int i = 0; i < natts; i++)
+	for (int i = 0; i < ncolumns; i++)
 	{
-		segments[i] = end_segment(chunk, attnums[i], &buffer->segments[i]);
+		segments[i] = end_segment(chunk, columns[i], &buffer->segments[i]);
 		has_all = has_all && segments[i] != NULL;
 	}
 	return has_all;
@@ -599,16 +599,16 @@ disk_cache_end_chunk(CachedChunk *chunk, const AttrNumber *attnums, int natts, C
 
 /* Reads a segment, if it is packed through a buffer that has a unit more than it takes on disk. */
 static DiskFault
-read_segment(const CachedChunk *chunk, AttrNumber attnum, const DiskExtent *extent, char *buffer, void *segment)
+read_segment(const CachedChunk *chunk, ColumnKey column, const DiskExtent *extent, char *buffer, void *segment)
 {
 	void	   *memory = disk_is_packed(extent) ? (void *) TYPEALIGN(DISK_UNIT_BYTES, buffer) : segment;
 
-	return check_segment(chunk, attnum, extent, memory, segment, disk_read(extent, memory));
+	return check_segment(chunk, column, extent, memory, segment, disk_read(extent, memory));
 }
 
 /* The memory is nobody's until the directory has it: nothing in between can raise an error. */
 bool
-disk_cache_fetch(CachedChunk *chunk, AttrNumber attnum)
+disk_cache_fetch(CachedChunk *chunk, ColumnKey column)
 {
 	DiskExtent	extent;
 	DiskFault	fault;
@@ -616,7 +616,7 @@ disk_cache_fetch(CachedChunk *chunk, AttrNumber attnum)
 	void	   *page;
 	bool		is_put = false;
 
-	if (directory_find_extent(chunk, attnum, &extent))
+	if (directory_find_extent(chunk, column, &extent))
 		return true;
 	if (extent.file == 0)
 		return false;
@@ -627,11 +627,11 @@ disk_cache_fetch(CachedChunk *chunk, AttrNumber attnum)
 		pfree(buffer);
 		return false;
 	}
-	fault = read_segment(chunk, attnum, &extent, buffer, page);
+	fault = read_segment(chunk, column, &extent, buffer, page);
 	if (fault == DISK_FINE)
 	{
 		count_read(&extent);
-		is_put = directory_put_segment(chunk, attnum, page);
+		is_put = directory_put_segment(chunk, column, page);
 	}
 	if (!is_put)
 		region_free(page, extent.plain_bytes);
@@ -639,13 +639,13 @@ disk_cache_fetch(CachedChunk *chunk, AttrNumber attnum)
 	if (is_put)
 		return true;
 	if (fault == DISK_FINE)
-		return directory_find_extent(chunk, attnum, &extent);
-	note_fault(chunk, attnum, fault, &extent);
+		return directory_find_extent(chunk, column, &extent);
+	note_fault(chunk, column, fault, &extent);
 	return false;
 }
 
 bool
-disk_cache_check_copy(CachedChunk *chunk, AttrNumber attnum)
+disk_cache_check_copy(CachedChunk *chunk, ColumnKey column)
 {
 	DiskExtent	extent;
 	char	   *buffer;
@@ -653,14 +653,14 @@ disk_cache_check_copy(CachedChunk *chunk, AttrNumber attnum)
 	void	   *segment;
 	DiskFault	fault;
 
-	(void) directory_find_extent(chunk, attnum, &extent);
+	(void) directory_find_extent(chunk, column, &extent);
 	if (extent.file == 0)
 		return true;
 	plain = palloc_extended(disk_cost_bytes(extent.plain_bytes) + DISK_UNIT_BYTES, MCXT_ALLOC_HUGE);
 	segment = (void *) TYPEALIGN(DISK_UNIT_BYTES, plain);
 	buffer = palloc_extended(disk_cost_bytes(extent.bytes) + DISK_UNIT_BYTES, MCXT_ALLOC_HUGE);
-	fault = read_segment(chunk, attnum, &extent, buffer, segment);
+	fault = read_segment(chunk, column, &extent, buffer, segment);
 	pfree(plain);
 	pfree(buffer);
-	return fault == DISK_FINE || !note_fault(chunk, attnum, fault, &extent);
+	return fault == DISK_FINE || !note_fault(chunk, column, fault, &extent);
 }

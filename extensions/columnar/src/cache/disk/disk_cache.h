@@ -73,22 +73,22 @@ extern bool disk_cache_await_saved(void);
  * Sees to it that a segment of a chunk, which the caller has pinned with it, is
  * in memory; false: there is no room, or it cannot be read, and is forgotten.
  */
-extern bool disk_cache_fetch(CachedChunk *chunk, AttrNumber attnum);
+extern bool disk_cache_fetch(CachedChunk *chunk, ColumnKey column);
 /*
  * The same for a scan, of all its columns and in two steps, between which other
  * chunks can be read.  It evicts only what is used less: segments may be in the
  * buffer instead, until that is used for another chunk.
  */
-extern void disk_cache_begin_chunk(CachedChunk *chunk, const AttrNumber *attnums, int natts, ChunkBuffer *buffer);
+extern void disk_cache_begin_chunk(CachedChunk *chunk, const ColumnKey *columns, int ncolumns, ChunkBuffer *buffer);
 /* False: a segment could not be read. */
-extern bool disk_cache_end_chunk(CachedChunk *chunk, const AttrNumber *attnums, int natts,
+extern bool disk_cache_end_chunk(CachedChunk *chunk, const ColumnKey *columns, int ncolumns,
 								 ChunkBuffer *buffer, const void **segments);
 
 /* Frees the region's memory in this process's buffers, when it exits; nothing reads from them any more. */
 extern void disk_cache_release_buffers(void);
 
 /* Whether a pinned segment's copy on disk, if there is one, is what it should be; else it is forgotten. */
-extern bool disk_cache_check_copy(CachedChunk *chunk, AttrNumber attnum);
+extern bool disk_cache_check_copy(CachedChunk *chunk, ColumnKey column);
 
 extern void disk_cache_get_stats(DiskStats *stats);
 /* Counts what is read, written and fails from zero on. */

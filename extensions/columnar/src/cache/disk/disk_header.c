@@ -151,19 +151,22 @@ disk_create_chunk(const SavedHeader *header, const ManifestChunk *entry,
 	chunk->bytes = bytes;
 	for (uint32 i = 0; i < entry->segment_count; i++)
 	{
-		CachedSegment *segment;
+		ColumnKey	column = column_key_of_attribute((AttrNumber) segments[i].attnum);
+		CachedSegment *segment = chunk_slot(chunk, column);
 
-		if (segments[i].attnum < 1 || segments[i].attnum > (int) header->column_count)
+		/* no trust in what a file says */
+		if (segment == NULL || column_key_number(column) != segments[i].attnum)
 			continue;
-		segment = &chunk->columns[segments[i].attnum - 1];
 		segment->extent = segments[i].extent;
 		segment->zone_map = segments[i].zone_map;
 		segment->bytes = segments[i].extent.plain_bytes;
-		segment->type_oid = segments[i].type_oid;
-		segment->typmod = segments[i].typmod;
-		segment->collation = segments[i].collation;
-		segment->missing = segments[i].missing;
-		segment->attnum = segments[i].attnum;
+		segment->facts = (ColumnFacts) {
+			.missing = segments[i].missing,
+			.type_oid = segments[i].type_oid,
+			.typmod = segments[i].typmod,
+			.collation = segments[i].collation,
+		};
+		segment->column = column;
 		segment->chunk = chunk;
 		pg_atomic_init_u32(&segment->pins, 0);
 		chunk->segment_count++;

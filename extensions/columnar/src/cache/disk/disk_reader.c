@@ -42,7 +42,7 @@
 typedef struct ColdColumn
 {
 	CacheKey	key;
-	AttrNumber	attnum;
+	ColumnKey	column;
 	uint32		uses;
 	uint64		disk_bytes;
 } ColdColumn;
@@ -50,7 +50,7 @@ typedef struct ColdColumn
 typedef struct ReadSegment
 {
 	CachedChunk *chunk;			/* pinned with the segment; NULL: none is read */
-	AttrNumber	attnum;
+	ColumnKey	column;
 	ChunkBuffer *buffer;
 } ReadSegment;
 
@@ -89,7 +89,7 @@ compare_columns(const void *left, const void *right)
 		return l->uses > r->uses ? -1 : 1;
 	if (l->key.filenumber != r->key.filenumber)
 		return l->key.filenumber < r->key.filenumber ? -1 : 1;
-	return l->attnum - r->attnum;
+	return column_keys_compare(l->column, r->column);
 }
 
 /* All columns that are cached, those used most first. */
@@ -112,7 +112,7 @@ list_columns(ColdColumn **columns)
 			if (count == limit)
 				*columns = repalloc(*columns, sizeof(ColdColumn) * (limit *= 2));
 			(*columns)[count].key = relations[i].key;
-			(*columns)[count].attnum = summaries[c].attnum;
+			(*columns)[count].column = summaries[c].column;
 			(*columns)[count].uses = summaries[c].uses;
 			(*columns)[count++].disk_bytes = summaries[c].disk_bytes;
 		}
@@ -141,13 +141,13 @@ end_read(ReadSegment *read)
 
 	if (chunk == NULL)
 		return;
-	if (disk_cache_end_chunk(chunk, &read->attnum, 1, read->buffer, &segment))
+	if (disk_cache_end_chunk(chunk, &read->column, 1, read->buffer, &segment))
 	{
 		segments_read++;
-		note_read(chunk->columns[read->attnum - 1].extent.bytes);
+		note_read(chunk_slot(chunk, read->column)->extent.bytes);
 	}
 	read->chunk = NULL;
-	directory_unpin_chunk(chunk, &read->attnum, 1);
+	directory_unpin_chunk(chunk, &read->column, 1);
 }
 
 static void
@@ -159,7 +159,7 @@ release_at_exit(int code, Datum argument)
 	for (int i = 0; i < SEGMENTS_AHEAD; i++)
 	{
 		if (reads[i].chunk != NULL)
-			directory_unpin_chunk(reads[i].chunk, &reads[i].attnum, 1);
+			directory_unpin_chunk(reads[i].chunk, &reads[i].column, 1);
 		reads[i].chunk = NULL;
 	}
 }
@@ -198,18 +198,18 @@ read_column(const ColdColumn *column)
 		end_read(read);
 		if (!give_way())
 			return false;
-		chunk = directory_pin_next_cold(&column->key, number, column->attnum);
+		chunk = directory_pin_next_cold(&column->key, number, column->column);
 		if (chunk == NULL)
 			return true;
 		number = chunk->number + 1;
-		if (region_free_bytes() < region_cost_bytes(chunk->columns[column->attnum - 1].bytes))
+		if (region_free_bytes() < region_cost_bytes(chunk_slot(chunk, column->column)->bytes))
 		{
-			directory_unpin_chunk(chunk, &column->attnum, 1);
+			directory_unpin_chunk(chunk, &column->column, 1);
 			return false;
 		}
-		read->attnum = column->attnum;
+		read->column = column->column;
 		read->chunk = chunk;
-		disk_cache_begin_chunk(chunk, &read->attnum, 1, read->buffer);
+		disk_cache_begin_chunk(chunk, &read->column, 1, read->buffer);
 		next_read = (next_read + 1) % SEGMENTS_AHEAD;
 	}
 }

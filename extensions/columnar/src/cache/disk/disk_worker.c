@@ -192,7 +192,7 @@ unpin(void)
 		return;
 	saver.pinned = NULL;
 	for (int i = 0; i < saver.segment_count; i++)
-		pg_atomic_fetch_sub_u32(&chunk->columns[saver.segments[i].attnum - 1].pins, 1);
+		pg_atomic_fetch_sub_u32(&chunk_slot(chunk, saver.segments[i].column)->pins, 1);
 	directory_unpin_chunk(chunk, NULL, 0);
 }
 
@@ -346,11 +346,11 @@ append_to_manifest(StringInfo manifest, Oid relid)
 		memset(&saved, 0, sizeof(saved));
 		saved.extent = segment->extent;
 		saved.zone_map = segment->zone_map;
-		saved.type_oid = segment->type_oid;
-		saved.typmod = segment->typmod;
-		saved.collation = segment->collation;
-		saved.missing = segment->missing;
-		saved.attnum = segment->attnum;
+		saved.type_oid = segment->facts.type_oid;
+		saved.typmod = segment->facts.typmod;
+		saved.collation = segment->facts.collation;
+		saved.missing = segment->facts.missing;
+		saved.attnum = column_key_number(segment->column);
 		appendBinaryStringInfo(manifest, (char *) &saved, sizeof(saved));
 		entry.segment_count++;
 	}

@@ -150,9 +150,9 @@ table_options_read(Oid relid)
 /* ---------------------------------------------------------------- uses --- */
 
 bool
-table_options_permit(const TableOptions *options, AttrNumber attnum)
+table_options_permit(const TableOptions *options, ColumnKey column)
 {
-	return bms_is_member(attnum, options->exceptions) == options->is_never;
+	return bms_is_member(column_key_number(column), options->exceptions) == options->is_never;
 }
 
 bool
@@ -161,30 +161,15 @@ table_options_refuse(const TableOptions *options)
 	return options->is_never && bms_is_empty(options->exceptions);
 }
 
-List *
-table_options_filter(Oid relid, List *attnums)
-{
-	TableOptions options = table_options_read(relid);
-	List	   *permitted = NIL;
-	ListCell   *lc;
-
-	foreach(lc, attnums)
-	{
-		if (table_options_permit(&options, lfirst_int(lc)))
-			permitted = lappend_int(permitted, lfirst_int(lc));
-	}
-	return permitted;
-}
-
 int
-table_options_filter_columns(const TableOptions *options, AttrNumber *attnums, int natts)
+table_options_filter(const TableOptions *options, ColumnKey *columns, int ncolumns)
 {
 	int			count = 0;
 
-	for (int i = 0; i < natts; i++)
+	for (int i = 0; i < ncolumns; i++)
 	{
-		if (table_options_permit(options, attnums[i]))
-			attnums[count++] = attnums[i];
+		if (table_options_permit(options, columns[i]))
+			columns[count++] = columns[i];
 	}
 	return count;
 }
@@ -199,7 +184,7 @@ apply_to(const RelationSummary *relation)
 
 	for (int i = 0; i < count; i++)
 	{
-		if (table_options_permit(&options, columns[i].attnum))
+		if (table_options_permit(&options, columns[i].column))
 			continue;
 		(void) directory_drop_relation(&relation->key);
 		break;

@@ -11,9 +11,9 @@
 
 #include "postgres.h"
 
-#include "access/attnum.h"
 #include "nodes/bitmapset.h"
-#include "nodes/pg_list.h"
+
+#include "cache/column_key.h"
 
 /* "priority=N": wishes and uses of the table count so many times. */
 #define PRIORITY_MAX	16
@@ -32,12 +32,11 @@ extern void table_options_install(void);
 
 /* In a transaction; reads the catalog each time. */
 extern TableOptions table_options_read(Oid relid);
-extern bool table_options_permit(const TableOptions *options, AttrNumber attnum);
+extern bool table_options_permit(const TableOptions *options, ColumnKey column);
 /* Whether they permit no column. */
 extern bool table_options_refuse(const TableOptions *options);
-/* Without the columns that they do not permit. */
-extern List *table_options_filter(Oid relid, List *attnums);
-extern int	table_options_filter_columns(const TableOptions *options, AttrNumber *attnums, int natts);
+/* Takes out the columns that they do not permit; how many are left. */
+extern int	table_options_filter(const TableOptions *options, ColumnKey *columns, int ncolumns);
 
 /* Tells the directory, and drops what is cached of the relation where they do not permit it. */
 extern void table_options_apply(Oid relid);	/* InvalidOid: of all relations of the database */

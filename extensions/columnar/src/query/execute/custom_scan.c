@@ -409,22 +409,19 @@ static void
 open_table(PenumbraScanState *state, ScanInput *input, int i)
 {
 	ScanTable  *table = &input->tables[i];
-	List	   *attnum_list = list_nth(input->stage->table_attnums, i);
-	int			count = list_length(attnum_list);
-	AttrNumber *attnums = palloc(sizeof(AttrNumber) * Max(count, 1));
+	List	   *attnums = list_nth(input->stage->table_attnums, i);
+	int			count = list_length(attnums);
+	ColumnKey  *columns = column_keys_of_attributes(attnums);
 	Snapshot	snapshot = state->css.ss.ps.state->es_snapshot;
 	bool		has_positions = stage_scan_has_positions(input->stage);
-	ListCell   *lc;
 
-	foreach(lc, attnum_list)
-		attnums[foreach_current_index(lc)] = lfirst_int(lc);
 	pgstat_count_heap_scan(table->rel);
 	table->cached = state->parallel == NULL
-		? cache_scan_begin(table->rel, snapshot, attnums, count, has_positions && !row_identity_is_given(state))
-		: cache_scan_begin_parts(table->rel, snapshot, attnums, count);
+		? cache_scan_begin(table->rel, snapshot, columns, count, has_positions && !row_identity_is_given(state))
+		: cache_scan_begin_parts(table->rel, snapshot, columns, count);
 	cache_scan_set_readers(table->cached, stop_engine, state);
 	cache_scan_set_filter(table->cached, excludes_chunk, input);
-	table->reader = heap_row_reader_create(table->rel, attnums, count);
+	table->reader = heap_row_reader_create(table->rel, columns, count);
 	if (has_positions)
 		heap_row_reader_give_positions(table->reader);
 	heap_row_reader_set_pages(table->reader, scan_input_next_block, table);

@@ -119,7 +119,7 @@ add_aggregates(Translation *translation, ServedTable *table)
 }
 
 void
-row_sample_take(PlannerInfo *root, ServedTable *table, Relation relation, const AttrNumber *attnums)
+row_sample_take(PlannerInfo *root, ServedTable *table, Relation relation, const ColumnKey *columns)
 {
 	const Pipeline *pipeline = rel_pipeline_begin_scan(root, table->rel->relid, table->attnums);
 	int64		values[1 + 2 * SAMPLED_COLUMNS_MAX];
@@ -136,7 +136,7 @@ row_sample_take(PlannerInfo *root, ServedTable *table, Relation relation, const 
 	translation->needs_values = true;
 	if (stage_scan_add_to_plan(translation, pipeline->top) &&
 		add_quals(root, translation, table) && add_aggregates(translation, table) &&
-		cache_aggregate(relation, attnums, list_length(table->attnums), translation->plan,
+		cache_aggregate(relation, columns, list_length(table->attnums), translation->plan,
 						pipeline->top->operator, values, &rows) && rows > 0)
 		table->sampled_share = values[0] / rows;
 	translation_end(translation);

@@ -131,24 +131,13 @@ refusal_of_columns(Relation rel, List *attnums, const char **subject)
 	return NULL;
 }
 
-static AttrNumber *
-attnum_array(List *attnums)
-{
-	AttrNumber *array = palloc(sizeof(AttrNumber) * Max(list_length(attnums), 1));
-	ListCell   *lc;
-
-	foreach(lc, attnums)
-		array[foreach_current_index(lc)] = lfirst_int(lc);
-	return array;
-}
-
 /*
  * Finds out what the engine makes of the quals, and what zone maps will skip
  * by those whose values are known.  Quals that can fail never skip anything.
  */
 static void
 examine_quals(PlannerInfo *root, ServedTable *table, Relation relation,
-			  const AttrNumber *attnums, bool may_read_values)
+			  const ColumnKey *columns, bool may_read_values)
 {
 	RelOptInfo *rel = table->rel;
 	PipelineStage *scan = rel_pipeline_begin_scan(root, rel->relid, table->attnums)->top;
@@ -186,7 +175,7 @@ examine_quals(PlannerInfo *root, ServedTable *table, Relation relation,
 	}
 	if (count > 0 && may_read_values && table->coverage.cached_pages >= SAMPLED_CHUNKS_MIN * cache_chunk_pages &&
 		stage_filter_add_conjuncts(translation, conjuncts, count) && translation_finish(translation))
-		table->skipped_share = cache_estimate_skipped(relation, attnums,
+		table->skipped_share = cache_estimate_skipped(relation, columns,
 													  list_length(table->attnums),
 													  translation->plan,
 													  scan->operator);
@@ -236,9 +225,10 @@ missing_columns(Relation relation, List *attnums)
 	foreach(lc, attnums)
 	{
 		AttrNumber	attno = lfirst_int(lc);
+		ColumnKey	column = column_key_of_attribute(attno);
 		CacheCoverage coverage;
 
-		if (cache_estimate_coverage(relation, &attno, 1, &coverage) && coverage.cached_pages > 0)
+		if (cache_estimate_coverage(relation, &column, 1, &coverage) && coverage.cached_pages > 0)
 			continue;
 		appendStringInfo(&text, "%s%s", separator,
 						 quote_identifier(NameStr(TupleDescAttr(RelationGetDescr(relation), attno - 1)->attname)));
@@ -255,7 +245,7 @@ examine_opened(PlannerInfo *root, RelOptInfo *rel, RangeTblEntry *rte, Relation 
 	ServedTable *table = palloc0(sizeof(ServedTable));
 	const char *reason = refusal_of_table(rel, rte, relation);
 	const char *subject;
-	AttrNumber *attnums;
+	ColumnKey  *columns;
 	bool		is_cached;
 
 	if (reason != NULL || !columns_used(rel, &table->attnums, &reason))
@@ -266,8 +256,8 @@ examine_opened(PlannerInfo *root, RelOptInfo *rel, RangeTblEntry *rte, Relation 
 		planning_refuse(reason, subject);
 	if (reason != NULL)
 		return NULL;
-	attnums = attnum_array(table->attnums);
-	is_cached = cache_estimate_coverage(relation, attnums, list_length(table->attnums),
+	columns = column_keys_of_attributes(table->attnums);
+	is_cached = cache_estimate_coverage(relation, columns, list_length(table->attnums),
 										&table->coverage);
 	if (!is_cached)
 		memset(&table->coverage, 0, sizeof(table->coverage));
@@ -287,9 +277,9 @@ examine_opened(PlannerInfo *root, RelOptInfo *rel, RangeTblEntry *rte, Relation 
 	{
 		bool		may_read_values = privileges_permit_values(root);
 
-		examine_quals(root, table, relation, attnums, may_read_values);
+		examine_quals(root, table, relation, columns, may_read_values);
 		if (may_read_values && bms_membership(root->all_baserels) == BMS_MULTIPLE)
-			row_sample_take(root, table, relation, attnums);
+			row_sample_take(root, table, relation, columns);
 		examine_repetition(root, table);
 	}
 	return table;

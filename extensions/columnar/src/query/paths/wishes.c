@@ -101,7 +101,7 @@ note_read(const PlanReads *reads, Index relid, Cost spent)
 		user = OidIsValid(table->rel->userid) ? table->rel->userid : GetUserId();
 		/* PostgreSQL checks it at executor start only, so planning alone must not load others' tables. */
 		if (cache_may_read(user, wish->named_oid, 0))
-			cache_note_wanted(oid, table->attnums);
+			cache_note_wanted(oid, column_keys_of_attributes(table->attnums), list_length(table->attnums));
 	}
 }
 
