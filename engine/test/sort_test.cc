@@ -160,9 +160,13 @@ std::string RandomText(PenumbraType type, uint32_t variety, Random& random) {
       std::snprintf(text, sizeof(text), "%.15g", static_cast<double>(static_cast<int16_t>(n)) / 8);
       return text;
     }
-    case PENUMBRA_TEXT:
+    case PENUMBRA_TEXT: {
+      // byte strings have zeros, too
+      if (random.Below(4) == 0)
+        return std::string(random.Below(18), static_cast<char>(n % 3 != 0 ? 0 : random.Below(3)));
       return (random.Below(2) != 0 ? "a common beginning, then " : "") +
              std::to_string(n).substr(0, 1 + random.Below(18));
+    }
     case PENUMBRA_BPCHAR: return std::to_string(n).substr(0, 1 + random.Below(4)) + std::string(random.Below(4), ' ');
     case PENUMBRA_UUID: {
       std::string bytes(16, 'u');

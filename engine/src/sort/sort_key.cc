@@ -182,6 +182,32 @@ SortKeys::SortKeys(const std::vector<SortKeySpec>& keys, std::vector<int> column
 
 namespace {
 
+constexpr uint64_t Repeat(uint8_t byte) { return byte * 0x0101010101010101u; }
+
+bool HasByteBelow2(uint64_t word) { return ((word - Repeat(2)) & ~word & Repeat(0x80)) != 0; }
+
+// The beginning of a string that ends with a zero byte. So that no string has that byte in it, zeros and ones are two
+// bytes: 1 1 and 1 2. Returns how many bytes the code has, which are kPrefixBytes where it is cut; writes one more.
+uint32_t EncodeBytes(const char* value, uint32_t length, char* bytes) {
+  const uint32_t copied = std::min(length, kPrefixBytes);
+  uint64_t words[2] = {~uint64_t{0}, ~uint64_t{0}};
+  std::memcpy(words, value, copied);
+  if (!HasByteBelow2(words[0]) && !HasByteBelow2(words[1])) {
+    std::memcpy(bytes, words, kPrefixBytes);
+    bytes[copied] = 0;
+    return std::min(copied + 1, kPrefixBytes);
+  }
+  uint32_t at = 0;
+  for (uint32_t i = 0; i < copied && at < kPrefixBytes; ++i) {
+    const bool is_escaped = static_cast<unsigned char>(value[i]) < 2;
+    if (is_escaped) bytes[at++] = 1;
+    bytes[at++] = static_cast<char>(value[i] + is_escaped);
+  }
+  if (at >= kPrefixBytes) return kPrefixBytes;
+  bytes[at] = 0;
+  return at + 1;
+}
+
 // Encodes with encode(row, bytes) -> length; 17 bytes at most may be written.
 template <typename Cursor, typename EncodeValue>
 void EncodeRows(bool descending, bool nulls_first, const Vector& v, RowSelection selection, Cursor* cursors,
@@ -273,10 +299,7 @@ void SortKeys::EncodeKey(const Key& key, const Vector& v, RowSelection selection
       return EncodeRows(desc, first, v, selection, cursors, [&](uint32_t row, char* bytes) {
         const StringRef& value = v.values<StringRef>()[row];
         const uint32_t length = key.type == PENUMBRA_BPCHAR ? TrimmedLength(value.data(), value.length) : value.length;
-        const uint32_t copied = std::min(length, kPrefixBytes);
-        std::memcpy(bytes, value.data(), copied);
-        bytes[copied] = 0;
-        return std::min(copied + 1, kPrefixBytes);
+        return EncodeBytes(value.data(), length, bytes);
       });
     case PENUMBRA_NUMERIC:
     case PENUMBRA_ARRAY: break;

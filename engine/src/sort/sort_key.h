@@ -3,8 +3,8 @@
 // The keys of a row are encoded one after the other into a prefix of 16 bytes, each so that no
 // value's code is the beginning of another's:
 //   most types   a byte for null or not, then the value big-endian with its order made unsigned
-//   text         a byte for null or not, the bytes, a zero byte (which text cannot contain); ordered by a
-//                locale only the first, or with it the beginning of its weights, and no further key is
+//   text         a byte for null or not, the bytes (zeros and ones as two bytes each), a zero byte; ordered by
+//                a locale only the first, or with it the beginning of its weights, and no further key is
 //                encoded after it
 //   numeric      11 bytes: class and exponent (null, -inf, negative, zero, positive, inf, NaN),
 //   then
