@@ -20,6 +20,23 @@ TABLE = TREE / "lab/penumbra_lab/advise/engine.json"
 PRINT_TABLES = TREE / "build/engine/print_tables"
 COMPAT = TREE / "common/pg_compat.h"
 FUNCTION_MAP = TREE / "extensions/columnar/src/query/pipeline/function_map.c"
+VALUE_IMAGES = TREE / "extensions/columnar/src/cache/value_image.c"
+
+# Types that the adapter has images of, and the engine not itself: their names in SQL, by the macros of their OIDs.
+IMAGES = {
+    "TIMEOID": "time", "TIMETZOID": "timetz", "BYTEAOID": "bytea", "OIDOID": "oid", "MONEYOID": "money",
+    "INETOID": "inet", "CIDROID": "cidr", "MACADDROID": "macaddr", "MACADDR8OID": "macaddr8", "BITOID": "bit",
+    "VARBITOID": "varbit", "CHAROID": '"char"',
+}  # fmt: skip
+ENGINES_OWN = {"BOOLOID", "INT2OID", "INT4OID", "INT8OID", "FLOAT4OID", "FLOAT8OID", "NUMERICOID", "DATEOID",
+               "TIMESTAMPOID", "TIMESTAMPTZOID", "INTERVALOID", "TEXTOID", "VARCHAROID", "BPCHAROID", "UUIDOID"}  # fmt: skip
+ENUM = "enum"  # of any type
+# The engine does with an image what it does with a value that is only compared.
+COMPARED = "uuid"
+WITHOUT_EXTREMES = {"bytea", "macaddr", "macaddr8", "bit", "varbit", '"char"'}
+# What PostgreSQL has of bytes, and the engine of text.
+OF_BYTES = ("function\tOCTET_LENGTH\toctet_length\tinteger\tbytea", "function\tCONCAT\t||\tbytea\tbytea\tbytea",
+            "aggregate\tstring_agg\tbytea\tbytea\tbytea")  # fmt: skip
 
 FAMILIES = {
     frozenset({"smallint", "integer", "bigint"}): "int",
@@ -67,6 +84,16 @@ What is not on this page is computed by PostgreSQL:
 
 {types}
 
+Values of these are compared, grouped, joined, ordered, counted and returned in vectors:
+
+{images}
+
+What is shown below for `uuid` holds for them, but for casts. `min` and `max` run in vectors where PostgreSQL has them
+for the type, and of `bytea` also `length`, `octet_length`, `||` and `string_agg`. `array_agg` makes arrays of the first
+list's types, and of `time`, `money` and `bytea`. An enum is ordered in vectors, and has `min` and `max` there, unless a
+value of its type was added before another one (`ALTER TYPE ... ADD VALUE ... BEFORE`). Then `<` and the like run in
+vectors where one side is a constant or a parameter.
+
 Columns of other types stay in the heap; queries that do not read them run in vectors all the same.
 
 ## Functions and operators
@@ -104,8 +131,8 @@ ORDERED_SET = {
 }
 
 COLLECTING = """
-`string_agg(text, delimiter)` and `array_agg` of any type above run in vectors with an order inside: `ORDER BY` by any
-types and directions, or `DISTINCT`. Without one the result shows the order in which rows are read. Over one table that
+`string_agg(text, delimiter)` and `array_agg` run in vectors with an order inside: `ORDER BY` by any types and
+directions, or `DISTINCT`. Without one the result shows the order in which rows are read. Over one table that
 PostgreSQL would read from its first page to its last, the engine gives them that order, for as many rows as memory for
 their positions holds (4 bytes each). PostgreSQL aggregates above joins and partitions, in grouping sets, and where it
 would read by an index. It also does so where the engine would have to group, sort or compare arrays, and where one
@@ -164,6 +191,24 @@ Reasons that functions give besides "(function) on (types)":
 
 Reasons that depend on collations and on the shape of the query are in the [README](../README.md#limits-of-penumbra).
 """
+
+
+def with_images(lines: list[str]) -> list[str]:
+    """With the types that the adapter has images of, of which the page has a list."""
+    rows = set(re.findall(r"^\t\{(\w+OID), \{PENUMBRA_\w+", VALUE_IMAGES.read_text(), re.M))
+    if rows != ENGINES_OWN | set(IMAGES):
+        raise SystemExit(f"{VALUE_IMAGES.name} has other types than {Path(__file__).name}: {rows ^ (ENGINES_OWN | set(IMAGES))}")
+    made: list[str] = []
+    for line in lines:
+        made.append(line)
+        kind, *fields = line.split("\t")
+        is_cast = kind == "function" and fields[0] == "CAST"
+        if kind == "refused" or is_cast or not {COMPARED, f"constant {COMPARED}"} & set(fields):
+            continue
+        for name in [*IMAGES.values(), ENUM]:
+            if not (kind == "aggregate" and fields[0] in ("min", "max") and name in WITHOUT_EXTREMES):
+                made.append("\t".join([kind, *(re.sub(f"^(constant )?{COMPARED}$", rf"\g<1>{name}", f) for f in fields)]))
+    return made + list(OF_BYTES)
 
 
 def family(types: frozenset[str], all_types: list[str]) -> str:
@@ -248,7 +293,9 @@ def page(lines: list[str]) -> str:
         elif kind == "refused" and not SHOWN_ABOVE.search(rest[1]):
             reasons[rest[1]] = None
     all_types = list(types)
-    text = HEAD.format(types=fill(", ".join(f"`{t}`" for t in all_types), 120))
+    images = [f"`{t}`" for t in IMAGES.values()]
+    text = HEAD.format(types=fill(", ".join(f"`{t}`" for t in all_types), 120),
+                       images=fill(", ".join([*images, "enums"]), 120))  # fmt: skip
     for identifier, (name, by_result) in functions.items():
         written = WRITTEN.get(identifier, f"`{name}`").replace("|", "\\|")
         text += f"| {written} | {shown_signatures(by_result, all_types)} |\n"
@@ -314,7 +361,7 @@ def main() -> int:
     parser.add_argument("--check", action="store_true", help="fail if what is in the tree is another")
     options = parser.parse_args()
     lines = run([PRINT_TABLES], check=True, capture_output=True, text=True).stdout.splitlines()
-    made = {PAGE: page(lines), TABLE: table(lines)}
+    made = {PAGE: page(lines), TABLE: table(with_images(lines))}
     if not options.check:
         for path, text in made.items():
             path.write_text(text)

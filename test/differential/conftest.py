@@ -4,7 +4,7 @@ import os
 
 import pytest
 from penumbra_lab.server import PrivateServer, run_directory
-from tables import HASH_FUNCTION, JOIN_TABLES, JOIN_VIEWS, READER, TABLES, table_sql
+from tables import JOIN_TABLES, JOIN_VIEWS, OBJECTS, READER, TABLES, table_sql
 
 DATABASES = {
     "utf8_c": "ENCODING 'UTF8' LOCALE 'C'",
@@ -67,7 +67,7 @@ def database(request, server):
         connection.execute(f"CREATE DATABASE {name} TEMPLATE template0 {DATABASES[name]}")
     with server.connect(name, penumbra__mode="off") as connection:
         connection.execute("CREATE EXTENSION penumbra")
-        connection.execute(HASH_FUNCTION)
+        connection.execute(OBJECTS)
         for table in (*TABLES, *JOIN_TABLES):
             for statement in table_sql(table, name == "latin1"):
                 connection.execute(statement)

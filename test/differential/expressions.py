@@ -13,12 +13,18 @@ from tables import COLUMNS
 SQL_TYPES = {
     "bool": "boolean", "i2": "smallint", "i4": "integer", "i8": "bigint", "f4": "real",
     "f8": "double precision", "num": "numeric", "d": "date", "ts": "timestamp", "tz": "timestamptz",
-    "iv": "interval", "text": "text", "bp": "char(6)", "uuid": "uuid",
+    "iv": "interval", "text": "text", "bp": "char(6)", "uuid": "uuid", "en": "shade", "tod": "time", "ttz": "timetz",
+    "by": "bytea", "oid": "oid", "mon": "money", "ip": "inet", "mac": "macaddr", "mac8": "macaddr8", "bits": "varbit",
+    "chr": '"char"',
 }  # fmt: skip
 KINDS = tuple(SQL_TYPES)
 COLUMN_NAMES = {column.name for column in COLUMNS}
 NUMBERS = ("i2", "i4", "i8", "f4", "f8", "num")
 GROUPABLE = tuple(kind for kind in KINDS if kind != "iv")
+# Of types that the engine has images of: comparisons, and little else.
+COMPARED = ("en", "tod", "ttz", "by", "oid", "mon", "ip", "mac", "mac8", "bits", "chr")
+# PostgreSQL has no min() and max(), or not in all versions.
+WITHOUT_EXTREMES = ("bool", "uuid", "by", "mac", "mac8", "bits", "chr")
 
 CONSTANTS = {
     "bool": ["true", "false"],
@@ -38,6 +44,17 @@ CONSTANTS = {
     "bp": ["'ab'", "'abc   '", "''", "'B'"],
     "uuid": ["'00000000-0000-0000-0000-000000000000'", "'80000000-0000-0000-0000-000000000000'",
              "'c4ca4238-a0b9-2382-0dcc-509a6f75849b'"],
+    "en": ["'red'", "'blue'", "'a'", "'Z'"],
+    "tod": ["'12:00'", "'00:00'", "'24:00'", "'23:59:59.999999'"],
+    "ttz": ["'12:00+00'", "'13:00+01'", "'24:00-15:59'", "'12:00+05:30'"],
+    "by": ["''", "'abc'", "'ab'", "'zz'"],
+    "oid": ["'0'", "'4294967295'", "'2147483648'", "'1000000000'"],
+    "mon": ["'0'", "'-1.50'", "'12.34'", "'92233720368547758.07'"],
+    "ip": ["'10.1.0.0/16'", "'10.0.0.0/8'", "'10.1.2.1'", "'2001:db8::/32'", "'0.0.0.0/0'"],
+    "mac": ["'00:00:00:00:00:00'", "'c4:ca:42:38:a0:b9'", "'ff:ff:ff:ff:ff:ff'"],
+    "mac8": ["'00:00:00:00:00:00:00:00'", "'c4:ca:42:38:a0:b9:23:82'", "'80:00:00:00:00:00:00:00'"],
+    "bits": ["''", "'0'", "'1'", "'000101'", "'00000000000000000000000000000000000000000000000000000000000000000'"],
+    "chr": ["'a'", "'!'", "'Z'"],
 }  # fmt: skip
 
 # The n-th of many constants.
@@ -46,6 +63,11 @@ LIST_ELEMENTS = {
     "f8": "({n} / 10.0)::float8", "num": "{n}.25", "d": "(date '2000-01-01' + {n})",
     "ts": "(timestamp '2021-01-01' + {n} * interval '1 h')", "tz": "to_timestamp({n}000000)", "text": "'v{n}'",
     "bp": "'a{n}'::char(6)", "uuid": "lpad(abs({n})::text, 32, '0')::uuid", "iv": "({n} * interval '1 h')",
+    "en": "(enum_range(NULL::shade))[1 + abs({n}) % 5]", "tod": "(time '00:00' + {n} * interval '1 min')",
+    "ttz": "('12:00+0' || abs({n}) % 9)::timetz", "by": "convert_to('a{n}', 'UTF8')", "oid": "abs({n})::oid",
+    "mon": "({n} / 100.0)::numeric::money", "ip": "('10.' || abs({n}) % 3 || '.0.0/' || abs({n}) % 33)::inet",
+    "mac": "left(md5(abs({n})::text), 12)::macaddr", "mac8": "left(md5(abs({n})::text), 16)::macaddr8",
+    "bits": "abs({n})::bit(12)::varbit", "chr": "chr(33 + abs({n}) % 90)::\"char\"",
 }  # fmt: skip
 
 PATTERNS = ["'%e%'", "'red%'", "'%s'", "'s%c_al%'", "'_____'", "'%'", "''", "'%special%requests%'",

@@ -372,9 +372,11 @@ def _normal(row: tuple, comparisons: list[str]) -> tuple:
 
 
 def _value(value: bytes | None) -> bytes | None:
-    """One spelling for equal numbers."""
+    """One spelling for equal numbers, also in arrays."""
     if value is None:
         return None
+    if value[:1] == b"{" and value[-1:] == b"}":
+        return b"{%s}" % b",".join(_value(element) or b"" for element in value[1:-1].split(b","))
     try:
         number = Decimal(value.decode(errors="replace"))
     except InvalidOperation:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from expressions import KINDS, ExpressionGenerator
+from expressions import COMPARED, KINDS, WITHOUT_EXTREMES, ExpressionGenerator
 from queries import BY_VALUE, EXACT, ORDERLESS_KINDS, ROUNDED, Output, Query
 from tables import COLUMNS, JOIN_TABLES, REFUSED_CONDITION
 
@@ -30,7 +30,7 @@ SAFE = {
     "bool": ["({bool} AND {bool})", "({bool} OR {bool})", "(NOT {bool})", "({i4} < {i4})", "({text} <> {text})",
              "({num} > {=num})", "({d} <= {=d})", "({text} LIKE {pattern})", "({i8} IS NULL)", "({f8} >= {f8})",
              "({i4_few} = {i4_few})", "({i4} IN ({=i4}, {=i4}))", "({bool} IS NOT TRUE)", "({bp} = {=bp})",
-             "({uuid} IS NOT NULL)", "({k} % 3 = 1)", "({i4_few} IS DISTINCT FROM {i4_few})", "({k} > {k})"],
+             "({uuid} IS NOT NULL)", *(f"({{{kind}}} <= {{={kind}}})" for kind in COMPARED), "({k} % 3 = 1)", "({i4_few} IS DISTINCT FROM {i4_few})", "({k} > {k})"],
     "i2": ["coalesce({i2}, {=i2})", "nullif({i2}, {=i2})"],
     "i4": ["({k} + 1)", "({k} % 10)", "length({text})", "coalesce({i4}, {=i4})", "nullif({i4_few}, {=i4})",
            "CASE WHEN {bool} THEN {i4} ELSE {i4_few} END", "{i2}::integer", "({i2} + {k})", "(- {k})"],
@@ -47,6 +47,7 @@ SAFE = {
              "{bp}::text", "substring({text} FROM 2 FOR 3)", "nullif({text}, {=text})", "{vc}::text"],
     "bp": ["coalesce({bp}, {=bp})", "{low}::char(6)"],
     "uuid": ["coalesce({uuid}, {=uuid})"],
+    **{kind: [f"coalesce({{{kind}}}, {{={kind}}})", f"nullif({{{kind}}}, {{={kind}}})"] for kind in COMPARED},
 }  # fmt: skip
 EXACT_KINDS = tuple(kind for kind in KINDS if kind not in ORDERLESS_KINDS and kind != "iv")
 
@@ -630,7 +631,7 @@ class JoinQueryGenerator:
         amount = self._made(number, pick([0, 0, 1]))
         if number == "f4":  # a sum of reals loses a digit of its six with each factor of ten in rows
             amount = f"({amount})::double precision"
-        ordered = pick([k for k in KINDS if k not in ("bool", "uuid", "iv")])
+        ordered = pick([k for k in KINDS if k not in (*WITHOUT_EXTREMES, "iv")])
         of_equals = BY_VALUE if ordered in ORDERLESS_KINDS else EXACT
         made = pick([
             Output("count(*)"), Output("count(*)"), Output(f"count({self._made(pick(KINDS), 1)})"),
@@ -711,7 +712,7 @@ class JoinQueryGenerator:
 
     def _top(self, base: JoinQuery, items: list[Item]) -> JoinQuery:
         """Ordered by all that it shows, so that only equal rows can change places."""
-        outputs = [Output(item.key) for item in items]
+        outputs = [Output(item.key_column.sql, item.key_column.comparison) for item in items]
         outputs += [Output(self._made(self.choose.choice(EXACT_KINDS), self.choose.choice([0, 1])))
                     for _ in range(self.choose.randint(0, 2))]  # fmt: skip
         order = [f"{i + 1}{self.choose.choice(['', '', ' DESC', ' NULLS FIRST', ' DESC NULLS LAST'])}"

@@ -14,8 +14,9 @@ FRACTIONS = ("0", "1", "0.5", "0.5", "0.25", "0.9", "0.999", "1/3.0", "0.1::real
 NOT_FRACTIONS = ("1.5", "-0.1", "'NaN'", "i4_few / 4.0")
 NOT_ARRAYS = ("ARRAY[0.5, NULL]", "ARRAY[[0.5], [1]]", "'{}'::float8[]", "ARRAY[0.5, 2]", "ARRAY[(SELECT 0.75)]", "NULL::float8[]")
 NUMBERS = ("i2", "i4", "i4", "i8", "f4", "f8", "f8", "num", "iv")
-ORDERED = ("i2", "i4", "i4", "i8", "f8", "f4", "num", "num", "bool", "d", "ts", "tz", "iv", "text", "text", "bp", "uuid")
-ORDERS = ("i2", "i4", "i8", "f8", "f4", "num", "bool", "d", "ts", "tz", "iv", "text", "text", "bp", "uuid")
+ORDERED = ("i2", "i4", "i4", "i8", "f8", "f4", "num", "num", "bool", "d", "ts", "tz", "iv", "text", "text", "bp", "uuid", "en", "ttz",
+           "by", "ip", "bits")
+ORDERS = ("i2", "i4", "i8", "f8", "f4", "num", "bool", "d", "ts", "tz", "iv", "text", "text", "bp", "uuid", "en", "tod", "by", "ip")
 OF_ONE_SPELLING = ("i2", "i4", "i4", "i8", "bool", "d", "ts", "tz", "text", "text", "uuid")
 DIRECTIONS = ("", "", " DESC", " NULLS FIRST", " DESC NULLS LAST")
 DELIMITERS = ("','", "', '", "''", "NULL", "low", "vc", "(SELECT '; ')", "i4_few::text")

@@ -8,7 +8,7 @@ import random
 import re
 from dataclasses import dataclass, field
 
-from expressions import GROUPABLE, KINDS, ExpressionGenerator
+from expressions import GROUPABLE, KINDS, WITHOUT_EXTREMES, ExpressionGenerator
 from tables import COLUMNS
 
 # How a column of two results is compared.
@@ -200,7 +200,7 @@ class QueryGenerator:
         number = pick(("i2", "i4", "i8", "f4", "f8", "num", "num", "i4"))
         amount = self.expressions.expression(number, self.choose.choice([0, 1, 2]))
         of_floats = ROUNDED if number in ("f4", "f8") else EXACT
-        ordered = pick([k for k in KINDS if k not in ("bool", "uuid", "iv", "text", "bp")])
+        ordered = pick([k for k in KINDS if k not in (*WITHOUT_EXTREMES, "iv", "text", "bp")])
         measured = self.expressions.expression(ordered, 1)
         of_equals = BY_VALUE if ordered in ORDERLESS_KINDS else EXACT
         logical = self.expressions.expression("bool", 1)

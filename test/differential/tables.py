@@ -91,9 +91,35 @@ COLUMNS = (
     Column("vc", "text", "varchar(12)", _share(5, "'v' || (h(k, 31) % 700)")),
     Column("bp", "bp", "char(6)", _share(5, "(array['a', 'ab ', 'abc', '', 'B', 'ab'])[1 + h(k, 32) % 6]")),
     Column("u", "uuid", "uuid", _share(5, "md5((h(k, 33) % 3000)::text)::uuid")),
+    Column("en", "en", "shade", _share(10, "(enum_range(NULL::shade))[1 + h(k, 34) % 5]")),
+    Column("tod", "tod", "time", _share(5, "CASE h(k, 35) % 40 WHEN 0 THEN '24:00' ELSE '00:00' END::time"
+                                           " + h(k, 36) % 86400 * interval '1.000001 second'")),
+    Column("ttz", "ttz", "timetz",
+           _share(5, "(array['12:00+00', '13:00+01', '11:00-01', '24:00+00', '00:00-15:59', '12:00:00.5+05:30'])"
+                     "[1 + h(k, 37) % 6]::timetz + h(k, 38) % 3 * interval '1 hour'")),
+    Column("by", "by", "bytea",
+           _share(5, "CASE h(k, 39) % 3 WHEN 0 THEN decode(md5(h(k, 40)::text), 'hex')"
+                     " WHEN 1 THEN decode(repeat('00', (h(k, 40) % 20)::integer), 'hex')"
+                     " ELSE convert_to((array['abc', '', 'ab', 'zz', 'a'])[1 + h(k, 40) % 5], 'UTF8') END")),
+    Column("oi", "oid", "oid", _share(5, "(h(k, 41) % 4294967296)::oid")),
+    Column("mon", "mon", "money",
+           _share(5, "CASE h(k, 42) % 50 WHEN 0 THEN '-92233720368547758.08' WHEN 1 THEN '92233720368547758.07'"
+                     " ELSE ((h(k, 42) % 5000 - 2500)::numeric / 100)::text END::money")),
+    Column("ip", "ip", "inet",
+           _share(5, "CASE h(k, 43) % 5 WHEN 0 THEN '2001:db8::' || h(k, 44) % 9 || '/' || h(k, 45) % 129"
+                     " ELSE '10.' || h(k, 43) % 3 || '.' || h(k, 44) % 40 || '.' || h(k, 45) % 2 || '/'"
+                     " || h(k, 46) % 33 END::inet")),
+    Column("net", "ip", "cidr", _share(5, "network(('10.' || h(k, 47) % 8 || '.0.0/' || h(k, 48) % 17)::inet)")),
+    Column("mac", "mac", "macaddr", _share(5, "left(md5((h(k, 49) % 500)::text), 12)::macaddr")),
+    Column("mac8", "mac8", "macaddr8", _share(5, "left(md5((h(k, 50) % 500)::text), 16)::macaddr8")),
+    Column("bits", "bits", "varbit",
+           _share(5, "substring(h(k, 51)::bit(64) || (h(k, 52) % 4)::bit(66), 60, (h(k, 53) % 71)::integer)::varbit")),
+    Column("bit6", "bits", "bit(6)", _share(5, "(h(k, 54) % 64)::integer::bit(6)")),
+    Column("chr", "chr", '"char"', _share(5, "chr((33 + h(k, 55) % 90)::integer)::\"char\"")),
 )  # fmt: skip
 
-HASH_FUNCTION = """
+OBJECTS = """
+CREATE TYPE shade AS ENUM ('red', 'green', 'blue', 'a', 'Z');
 CREATE FUNCTION h(k integer, n integer) RETURNS bigint LANGUAGE sql IMMUTABLE PARALLEL SAFE AS
 $$ SELECT hashint8extended(k, n) & 4611686018427387903 $$;
 """

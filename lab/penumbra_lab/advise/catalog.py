@@ -13,6 +13,7 @@ from penumbra_lab.advise.server import Server
 HEAP = "heap"
 FIRST_USER_OID = 16384
 TEXTS = ("text", "character")
+ENUM = "enum"  # as the engine's table calls every enum
 
 
 @dataclass(frozen=True)
@@ -113,13 +114,13 @@ class Catalog:
 
     @cached_property
     def _engine_types(self) -> dict[int, str]:
+        names = [name for name in self.engine.types if name != ENUM]
         rows = self._server.ask(
             "SELECT to_regtype(name)::oid AS oid FROM unnest(%s::text[]) WITH ORDINALITY"
             " AS u (name, place) ORDER BY place",
-            ([*self.engine.types, "varchar"],),
+            ([*names, "varchar"],),
         )
-        names = [*self.engine.types, "text"]
-        return {row.oid: name for row, name in zip(rows, names, strict=True)}
+        return {row.oid: name for row, name in zip(rows, [*names, "text"], strict=True)}
 
     @cache  # noqa: B019
     def type(self, oid: int) -> Type:
@@ -128,14 +129,20 @@ class Catalog:
             "   WHERE oid = %s"
             "   UNION ALL SELECT p.oid, p.typbasetype FROM t JOIN pg_type p ON p.oid = t.next)"
             " SELECT format_type(%s, NULL) AS name, typtype = 'd' AS is_domain, typelem AS element,"
-            " typcollation AS collation, (SELECT base FROM t WHERE next = 0) AS base"
+            " typcollation AS collation, (SELECT base FROM t WHERE next = 0) AS base,"
+            # whose values were added behind all others: the engine knows the order of these only
+            " (SELECT count(*) > 0 AND bool_and(by_oid = by_value) FROM ("
+            "   SELECT rank() OVER (ORDER BY oid) AS by_oid,"
+            "    rank() OVER (ORDER BY enumsortorder) AS by_value"
+            "   FROM pg_enum WHERE enumtypid = (SELECT base FROM t WHERE next = 0)) AS e)"
+            " AS is_enum"
             " FROM pg_type WHERE oid = %s",
             (oid, oid, oid),
         )
         if not rows:
             return Type(oid, "?", None, 0, False, 0)
         [row] = rows
-        engine = self._engine_types.get(row.base)
+        engine = ENUM if row.is_enum else self._engine_types.get(row.base)
         return Type(oid, row.name, engine, row.element, row.is_domain, row.collation)
 
     @cached_property

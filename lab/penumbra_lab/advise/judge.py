@@ -37,7 +37,7 @@ CUT_TO_LENGTH = {"numeric", "text", "character"}
 ALTERNATIVES_MAX = 64
 WINDOW_FUNCTIONS = {"row_number", "rank", "dense_rank", "percent_rank", "cume_dist", "ntile", "lag",
                     "lead", "first_value", "last_value", "nth_value"}  # fmt: skip
-ANY_PSEUDO_TYPES = {'"any"', "anyelement", "anycompatible", "anynonarray"}
+ANY_PSEUDO_TYPES = {'"any"', "anyelement", "anycompatible", "anynonarray", "anyenum"}
 Types = frozenset[int]
 NO_TYPES: Types = frozenset()
 
@@ -233,6 +233,7 @@ class Judge:
         result = frozenset(operator.result for operator in candidates)
         for operator in candidates:
             args = [operator.left] * (len(parts) == 2) + [operator.right]
+            args = [self._resolved(oid, types) for oid, types in zip(args, given, strict=True)]
             if not self._takes(operator.function, args, operator.result):
                 types = ", ".join(self._type(oid).name for oid in args)
                 reason = f"operator {operation.name} of {types}"
@@ -255,6 +256,11 @@ class Judge:
         is_text = self._type(wanted).engine == "text"
         return any(self._base(oid) == wanted or (is_text and self._type(oid).is_text)
                    for oid in given)  # fmt: skip
+
+    def _resolved(self, wanted: int, given: Types) -> int:
+        """The type that an argument of a pseudo-type has, if it is known."""
+        is_known = self._type(wanted).name in ANY_PSEUDO_TYPES and len(given) == 1
+        return next(iter(given)) if is_known else wanted
 
     def _base(self, oid: int) -> int:
         """Of a domain, the type that a function takes it for."""

@@ -20,7 +20,9 @@
  * - generated columns: stored values are in the tuples, and another expression
  *   rewrites them; virtual ones are NULL there, and are not read.
  * - TOAST: values out of line are written with the tuple that refers to them.
- * - enums and other types whose values depend on the catalog are not cached.
+ * - enums: what is kept are OIDs, which say what is equal; a value is never
+ *   removed from a type, and its order is asked of the catalog by each query.
+ *   Other types whose values depend on rows of the catalog are not cached.
  *
  *-------------------------------------------------------------------------
  */

@@ -1,23 +1,21 @@
 /*-------------------------------------------------------------------------
  *
  * eligible.c
- *	  Which relations and types can be cached at all.
+ *	  Which relations and columns can be cached at all.
  *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
-#include "access/transam.h"
 #include "catalog/catalog.h"
 #include "catalog/pg_am.h"
-#include "catalog/pg_type.h"
 #include "mb/pg_wchar.h"
 #include "utils/acl.h"
-#include "utils/lsyscache.h"
 
 #include "cache/cache.h"
 #include "pg_compat.h"
 #include "cache/region.h"
+#include "cache/value_image.h"
 
 bool
 cache_is_available(void)
@@ -70,60 +68,14 @@ cache_refusal_of_relation(Relation rel)
 	return NULL;
 }
 
-/* Enums and other types whose bytes refer to rows of the catalog are refused: no segment is tied to such rows. */
 bool
 cache_type_of(Oid type_oid, PenumbraType *type)
 {
-	switch (type_oid)
-	{
-		case BOOLOID:
-			*type = PENUMBRA_BOOL;
-			return true;
-		case INT2OID:
-			*type = PENUMBRA_INT2;
-			return true;
-		case INT4OID:
-			*type = PENUMBRA_INT4;
-			return true;
-		case INT8OID:
-			*type = PENUMBRA_INT8;
-			return true;
-		case FLOAT4OID:
-			*type = PENUMBRA_FLOAT4;
-			return true;
-		case FLOAT8OID:
-			*type = PENUMBRA_FLOAT8;
-			return true;
-		case NUMERICOID:
-			*type = PENUMBRA_NUMERIC;
-			return true;
-		case DATEOID:
-			*type = PENUMBRA_DATE;
-			return true;
-		case TIMESTAMPOID:
-			*type = PENUMBRA_TIMESTAMP;
-			return true;
-		case TIMESTAMPTZOID:
-			*type = PENUMBRA_TIMESTAMPTZ;
-			return true;
-		case INTERVALOID:
-			*type = PENUMBRA_INTERVAL;
-			return true;
-		case TEXTOID:
-		case VARCHAROID:
-			*type = PENUMBRA_TEXT;
-			return true;
-		case BPCHAROID:
-			*type = PENUMBRA_BPCHAR;
-			return true;
-		case UUIDOID:
-			*type = PENUMBRA_UUID;
-			return true;
-		default:
-			if (type_oid >= FirstGenbkiObjectId && get_typtype(type_oid) == TYPTYPE_DOMAIN)
-				return cache_type_of(getBaseType(type_oid), type);
-			return false;
-	}
+	const ValueImage *image = value_image_of(type_oid);
+
+	if (image != NULL)
+		*type = image->type;
+	return image != NULL;
 }
 
 bool

@@ -28,12 +28,14 @@
 #include "miscadmin.h"
 #include "storage/bufmgr.h"
 #include "storage/predicate.h"
+#include "utils/datum.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
 
 #include "cache/cache.h"
 #include "cache/heap_page.h"
 #include "cache/status.h"
+#include "cache/value_image.h"
 #include "pg_compat.h"
 
 /*
@@ -55,6 +57,7 @@ typedef enum FetchKind
 	FETCH_INT64,
 	FETCH_POINTER,				/* fixed width, by reference */
 	FETCH_VARLENA,
+	FETCH_IMAGE,				/* of any value */
 } FetchKind;
 
 /* One attribute of the walk. */
@@ -62,7 +65,9 @@ typedef struct AttributeStep
 {
 	int16		length;			/* attlen */
 	uint8		align_mask;		/* alignment - 1 */
+	bool		is_by_value;
 	uint8		fetch;			/* FetchKind; meaningless unless wanted */
+	const ValueImage *image;	/* of FETCH_IMAGE */
 	int			column;			/* index in the reader's columns, -1: only skipped */
 	int			offset;			/* when the same in each tuple without nulls, else -1 */
 } AttributeStep;
@@ -128,8 +133,10 @@ align_mask_of(char attalign)
 }
 
 static FetchKind
-fetch_kind_of(Form_pg_attribute att)
+fetch_kind_of(Form_pg_attribute att, const ValueImage *image)
 {
+	if (image != NULL && image->encode != NULL)
+		return FETCH_IMAGE;
 	if (att->attlen == -1)
 		return FETCH_VARLENA;
 	if (!att->attbyval)
@@ -147,12 +154,58 @@ fetch_kind_of(Form_pg_attribute att)
 	}
 }
 
+/* NULL: the page has too many such bytes. */
+static const char *
+detoast(HeapRowReader *reader, const char *data)
+{
+	MemoryContext old;
+	Size		bytes = toast_raw_datum_size(PointerGetDatum(data));
+
+	if (reader->detoasted_bytes + bytes > reader->detoasted_bytes_limit)
+	{
+		reader->is_too_wide = true;
+		return NULL;
+	}
+	old = MemoryContextSwitchTo(reader->detoast_context);
+	data = (const char *) detoast_attr((struct varlena *) unconstify(char *, data));
+	MemoryContextSwitchTo(old);
+	reader->detoasted_bytes += bytes;
+	return data;
+}
+
+/* The varlena, neither compressed nor out of line; NULL: as from detoast(). */
+static pg_attribute_always_inline const char *
+plain_varlena(HeapRowReader *reader, const char *data)
+{
+	/* a toast pointer has a short header too */
+	if (likely((VARATT_IS_SHORT(data) && !VARATT_IS_EXTERNAL(data)) || VARATT_IS_4B_U(data)))
+		return data;
+	return detoast(reader, data);
+}
+
+/* What an image allocates counts as detoasted. */
+static void
+fetch_image(HeapRowReader *reader, const AttributeStep *step, const char *data, uint64 *value, uint32 *length)
+{
+	MemoryContext old;
+
+	if (step->length == -1 && (data = plain_varlena(reader, data)) == NULL)
+	{
+		*length = 0;
+		return;
+	}
+	old = MemoryContextSwitchTo(reader->detoast_context);
+	*value = step->image->encode(fetch_att(data, step->is_by_value, step->length), length);
+	MemoryContextSwitchTo(old);
+	if (step->image->type == PENUMBRA_TEXT)
+		reader->detoasted_bytes += *length;
+}
+
 /* Points a column at a value; varlenas are detoasted into detoast_context. */
 static pg_attribute_always_inline void
-fetch_value(HeapRowReader *reader, FetchKind fetch, const char *data,
-			uint64 *value, uint32 *length)
+fetch_value(HeapRowReader *reader, const AttributeStep *step, const char *data, uint64 *value, uint32 *length)
 {
-	switch (fetch)
+	switch ((FetchKind) step->fetch)
 	{
 		case FETCH_INT8BIT:
 			*value = (uint64) (int64) *(const int8 *) data;
@@ -170,61 +223,40 @@ fetch_value(HeapRowReader *reader, FetchKind fetch, const char *data,
 			*value = (uint64) (uintptr_t) data;
 			break;
 		case FETCH_VARLENA:
-			/* a toast pointer has a short header too */
-			if (VARATT_IS_SHORT(data) && !VARATT_IS_EXTERNAL(data))
-			{
-				*value = (uint64) (uintptr_t) VARDATA_SHORT(data);
-				*length = VARSIZE_SHORT(data) - VARHDRSZ_SHORT;
-			}
-			else
-			{
-				if (unlikely(!VARATT_IS_4B_U(data)))
-				{
-					MemoryContext old;
-					Size		bytes = toast_raw_datum_size(PointerGetDatum(data));
-
-					if (reader->detoasted_bytes + bytes > reader->detoasted_bytes_limit)
-					{
-						reader->is_too_wide = true;
-						*length = 0;
-						return;
-					}
-					old = MemoryContextSwitchTo(reader->detoast_context);
-					data = (const char *) detoast_attr((struct varlena *) unconstify(char *, data));
-					MemoryContextSwitchTo(old);
-					reader->detoasted_bytes += bytes;
-				}
+			data = plain_varlena(reader, data);
+			*length = data == NULL ? 0 : VARSIZE_ANY_EXHDR(data);
+			if (data != NULL)
 				*value = (uint64) (uintptr_t) VARDATA_ANY(data);
-				*length = VARSIZE_ANY_EXHDR(data);
-			}
+			break;
+		case FETCH_IMAGE:
+			fetch_image(reader, step, data, value, length);
 			break;
 	}
 }
 
 /* The value that rows stored before the column was added have. */
 static void
-set_missing_value(HeapRowReader *reader, ReaderColumn *column, Form_pg_attribute att, FetchKind fetch)
+set_missing_value(HeapRowReader *reader, ReaderColumn *column, Form_pg_attribute att, const AttributeStep *step)
 {
 	Datum		missing = getmissingattr(RelationGetDescr(reader->rel), att->attnum,
 										 &column->missing_is_null);
 	MemoryContext detoast_context = reader->detoast_context;
+	Size		bytes;
+	char	   *copy;
 
 	if (column->missing_is_null)
 		return;
-	/* a copy, because relcache rebuilds free the tuple descriptor's */
-	if (fetch == FETCH_POINTER || fetch == FETCH_VARLENA)
-	{
-		Size		bytes = fetch == FETCH_VARLENA ? VARSIZE_ANY(DatumGetPointer(missing)) : att->attlen;
-		char	   *copy = MemoryContextAlloc(reader->context, bytes);
-
-		memcpy(copy, DatumGetPointer(missing), bytes);
-		reader->detoast_context = reader->context;
-		fetch_value(reader, fetch, copy, &column->missing_value, &column->missing_length);
-		reader->detoast_context = detoast_context;
-		reader->detoasted_bytes = 0;
-	}
+	/* a copy, because relcache rebuilds free the tuple descriptor's; as it would be in a tuple */
+	bytes = datumGetSize(missing, att->attbyval, att->attlen);
+	copy = MemoryContextAlloc(reader->context, bytes);
+	if (att->attbyval)
+		store_att_byval(copy, missing, att->attlen);
 	else
-		column->missing_value = (uint64) missing;
+		memcpy(copy, DatumGetPointer(missing), bytes);
+	reader->detoast_context = reader->context;
+	fetch_value(reader, step, copy, &column->missing_value, &column->missing_length);
+	reader->detoast_context = detoast_context;
+	reader->detoasted_bytes = 0;
 }
 
 /*
@@ -246,7 +278,6 @@ compile_walk(HeapRowReader *reader)
 
 		step->length = att->attlen;
 		step->align_mask = align_mask_of(att->attalign);
-		step->fetch = fetch_kind_of(att);
 		step->offset = -1;
 		if (offset < 0)
 			continue;
@@ -294,12 +325,17 @@ heap_row_reader_create(Relation rel, const ColumnKey *columns, int ncolumns)
 	{
 		ReaderColumn *column = &reader->columns[i];
 		Form_pg_attribute att = column_key_attribute(columns[i], desc);
+		AttributeStep *step = &reader->steps[att->attnum - 1];
 
 		column->values = palloc(sizeof(uint64) * MaxHeapTuplesPerPage);
 		column->lengths = palloc(sizeof(uint32) * MaxHeapTuplesPerPage);
 		column->nulls = palloc(MaxHeapTuplesPerPage);
-		reader->steps[att->attnum - 1].column = i;
-		set_missing_value(reader, column, att, fetch_kind_of(att));
+		step->column = i;
+		step->is_by_value = att->attbyval;
+		step->image = value_image_of(att->atttypid);
+		step->fetch = fetch_kind_of(att, step->image);
+		step->length = att->attlen;
+		set_missing_value(reader, column, att, step);
 	}
 	compile_walk(reader);
 	MemoryContextSwitchTo(old);
@@ -354,8 +390,7 @@ deform_tuple(HeapRowReader *reader, HeapTupleHeader tuple, uint32 row)
 			AttributeStep *step = &reader->steps[reader->direct[d]];
 			ReaderColumn *column = &reader->columns[step->column];
 
-			fetch_value(reader, step->fetch, data + step->offset,
-						&column->values[row], &column->lengths[row]);
+			fetch_value(reader, step, data + step->offset, &column->values[row], &column->lengths[row]);
 		}
 		i = reader->walk_start;
 		offset = reader->walk_offset;
@@ -377,8 +412,7 @@ deform_tuple(HeapRowReader *reader, HeapTupleHeader tuple, uint32 row)
 		{
 			ReaderColumn *column = &reader->columns[step->column];
 
-			fetch_value(reader, step->fetch, data + offset,
-						&column->values[row], &column->lengths[row]);
+			fetch_value(reader, step, data + offset, &column->values[row], &column->lengths[row]);
 		}
 		if (step->length > 0)
 			offset += step->length;
@@ -721,8 +755,9 @@ create_tuples(HeapRowReader *reader)
 		attributes[i] = (PenumbraTupleAttribute) {step->length, step->align_mask + 1, step->column};
 		if (step->column < 0)
 			continue;
-		if (!is_stored_plainly(att) || !cache_type_of(att->atttypid, &types[step->column]))
+		if (!is_stored_plainly(att) || step->fetch == FETCH_IMAGE || step->image == NULL)
 			return;
+		types[step->column] = step->image->type;
 		column = &reader->columns[step->column];
 		missing[step->column] = (PenumbraTupleMissing) {column->missing_is_null, column->missing_value};
 		if (step->fetch != FETCH_POINTER && step->fetch != FETCH_VARLENA)

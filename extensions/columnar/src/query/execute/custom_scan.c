@@ -514,9 +514,11 @@ start_engine(PenumbraScanState *state, Translation *translation)
 	for (int i = 0; i < state->input_count; i++)
 	{
 		state->inputs[i].scan = state->inputs[i].stage->operator;
-		state->inputs[i].rows = scan_input_create_rows(state->inputs[i].stage->exprs);
+		scan_input_create_rows(&state->inputs[i]);
 	}
-	state->window = result_window_create(state->pipeline->output_map, state->position_output);
+	state->window = result_window_create(state->pipeline->output_map,
+										 state->css.ss.ss_ScanTupleSlot->tts_tupleDescriptor,
+										 state->position_output);
 	if (state->parallel != NULL && !parallel_scan_claim(state))
 	{
 		state->is_done = true;

@@ -15,6 +15,7 @@
 
 #include "cache/heap_page.h"
 #include "cache/status.h"
+#include "cache/value_image.h"
 #include "query/execute/external_rows.h"
 #include "query/execute/scan_state.h"
 #include "query/pipeline/pipeline.h"
@@ -75,20 +76,6 @@ external_rows_begin(PenumbraScanState *state, EState *estate)
 	return true;
 }
 
-void
-external_rows_read_value(int16 type_length, Datum datum, uint64 *value, uint32 *length)
-{
-	if (type_length == -1)
-	{
-		struct varlena *packed = PG_DETOAST_DATUM_PACKED(datum);
-
-		*value = (uint64) (uintptr_t) VARDATA_ANY(packed);
-		*length = VARSIZE_ANY_EXHDR(packed);
-	}
-	else
-		*value = (uint64) datum;
-}
-
 static void
 append_row(PenumbraScanState *state, ScanInput *input, TupleTableSlot *row)
 {
@@ -110,8 +97,7 @@ append_row(PenumbraScanState *state, ScanInput *input, TupleTableSlot *row)
 
 		nulls[c] = row->tts_isnull[number];
 		if (!nulls[c])
-			external_rows_read_value(TupleDescAttr(row->tts_tupleDescriptor, number)->attlen, row->tts_values[number],
-									 &values[c], &lengths[c]);
+			values[c] = value_image_make(input->images[c], row->tts_values[number], &lengths[c]);
 		columns[c] = (PenumbraColumnInput) {&values[c], &lengths[c], &nulls[c]};
 	}
 	status = penumbra_rows_append(input->rows, columns, 1);

@@ -21,8 +21,6 @@ extern List *external_rows_plans(const CustomScan *scan, const Pipeline *pipelin
 extern bool external_rows_begin(PenumbraScanState *state, EState *estate);
 /* Appends rows up to so many, or one more than the bytes hold; false: there are no more. */
 extern bool external_rows_append(PenumbraScanState *state, ScanInput *input, uint32 row_limit, Size bytes_limit);
-/* A value as the engine takes it; what is detoasted for it stays in the context at hand. */
-extern void external_rows_read_value(int16 type_length, Datum datum, uint64 *value, uint32 *length);
 extern void external_rows_rescan(PenumbraScanState *state);
 extern void external_rows_end(PenumbraScanState *state);
 

@@ -22,7 +22,7 @@
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 
-#include "query/execute/external_rows.h"
+#include "cache/value_image.h"
 #include "query/execute/host_functions.h"
 #include "query/execute/result_slot.h"
 #include "query/pipeline/host_call.h"
@@ -36,7 +36,8 @@ typedef struct HostFunction
 	ExprState  *expr_state;
 	TupleTableSlot *inputs;
 	ResultWindow *window;		/* from the engine's columns into the slot */
-	int16		length;			/* of the result's type */
+	const ValueImage *image;	/* of the result's type */
+	int16		length;			/* of that type */
 	bool		is_by_value;
 } HostFunction;
 
@@ -91,8 +92,8 @@ evaluate_rows(void *argument)
 		run->nulls[i] = isnull;
 		if (isnull)
 			continue;
-		external_rows_read_value(function->length, datumCopy(value, function->is_by_value, function->length),
-								 &run->values[i], &run->lengths[i]);
+		run->values[i] = value_image_make(function->image, datumCopy(value, function->is_by_value, function->length),
+										  &run->lengths[i]);
 		if (!function->is_by_value)
 			check_memory(run);
 	}
@@ -160,7 +161,8 @@ begin_function(HostFunction *function, const HostCall *call)
 		columns = lappend_int(columns, i);
 	function->expr_state = ExecInitExpr((Expr *) call->expr, NULL);
 	function->inputs = MakeSingleTupleTableSlot(describe_inputs(call->inputs), &TTSOpsVirtual);
-	function->window = result_window_create(columns, -1);
+	function->window = result_window_create(columns, function->inputs->tts_tupleDescriptor, -1);
+	function->image = value_image_of(exprType(call->expr));
 	get_typlenbyval(exprType(call->expr), &function->length, &function->is_by_value);
 }
 

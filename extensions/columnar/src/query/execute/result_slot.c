@@ -18,6 +18,7 @@
 
 #include "utils/memutils.h"
 
+#include "cache/value_image.h"
 #include "query/execute/result_slot.h"
 
 #define WINDOW_ROWS_FIRST 16
@@ -29,6 +30,7 @@ struct ResultWindow
 	int			column_count;
 	int			slot_columns;	/* they come first; the last column may be the row's position instead */
 	int		   *outputs;		/* per column, -1 for NULL */
+	const ValueImage **images;	/* of its type; NULL: it has none, as of arrays and of the position */
 	Datum	   *values;			/* rows_limit x column_count */
 	bool	   *nulls;
 	uint32		rows_limit;		/* that they have room for */
@@ -43,7 +45,7 @@ struct ResultWindow
 };
 
 ResultWindow *
-result_window_create(List *output_map, int position_output)
+result_window_create(List *output_map, TupleDesc desc, int position_output)
 {
 	ResultWindow *window = palloc0(sizeof(ResultWindow));
 	ListCell   *lc;
@@ -52,8 +54,14 @@ result_window_create(List *output_map, int position_output)
 	window->column_count = window->slot_columns + (position_output >= 0 ? 1 : 0);
 	window->outputs = palloc(sizeof(int) * (window->slot_columns + 1));
 	window->outputs[window->slot_columns] = position_output;
+	window->images = palloc0(sizeof(ValueImage *) * (window->slot_columns + 1));
 	foreach(lc, output_map)
-		window->outputs[foreach_current_index(lc)] = lfirst_int(lc);
+	{
+		int			c = foreach_current_index(lc);
+
+		window->outputs[c] = lfirst_int(lc);
+		window->images[c] = value_image_of(TupleDescAttr(desc, c)->atttypid);
+	}
 	window->context = CurrentMemoryContext;
 	window->strings = AllocSetContextCreate(CurrentMemoryContext, "Penumbra result strings",
 											ALLOCSET_DEFAULT_SIZES);
@@ -69,6 +77,31 @@ result_window_open(ResultWindow *window, const PenumbraResult *result)
 	window->window_begin = 0;
 	window->window_end = 0;
 	window->next_row = 0;
+}
+
+/* Makes values of images that are not the values; NULLs are converted. */
+static void
+convert_images(ResultWindow *window, const PenumbraResultColumn *column, const ValueImage *image, uint32 begin,
+			   uint32 rows, Datum *values, const bool *nulls)
+{
+	int			stride = window->column_count;
+	MemoryContext old = MemoryContextSwitchTo(window->strings);
+
+	Assert(column->type == image->type);
+	for (uint32 i = 0; i < rows; i++)
+	{
+		uint32		row = begin + i;
+
+		if (nulls[(Size) i * stride])
+			continue;
+		values[(Size) i * stride] =
+			image->type == PENUMBRA_TEXT
+			? image->decode((uint64) (uintptr_t) column->payloads[row], column->payload_lengths[row])
+			: image->type == PENUMBRA_INT2
+			? image->decode((uint64) ((const int16 *) column->values)[row], 0)
+			: image->decode((uint64) ((const int64 *) column->values)[row], 0);
+	}
+	MemoryContextSwitchTo(old);
 }
 
 /* Gives every payload a varlena header. */
@@ -120,8 +153,8 @@ convert_nulls(const PenumbraResultColumn *column, uint32 begin, uint32 rows, int
 
 /* One column of the window; `values` and `nulls` are those of its first row. */
 static void
-convert_column(ResultWindow *window, const PenumbraResultColumn *column, uint32 begin, uint32 rows,
-			   Datum *values, bool *nulls)
+convert_column(ResultWindow *window, const PenumbraResultColumn *column, const ValueImage *image, uint32 begin,
+			   uint32 rows, Datum *values, bool *nulls)
 {
 	int			stride = window->column_count;
 
@@ -132,6 +165,11 @@ convert_column(ResultWindow *window, const PenumbraResultColumn *column, uint32 
 		return;
 	}
 	convert_nulls(column, begin, rows, stride, nulls);
+	if (image != NULL && image->decode != NULL)
+	{
+		convert_images(window, column, image, begin, rows, values, nulls);
+		return;
+	}
 	switch (column->type)
 	{
 		case PENUMBRA_BOOL:
@@ -201,7 +239,7 @@ next_window(ResultWindow *window)
 	for (int c = 0; c < window->column_count; c++)
 		convert_column(window,
 					   window->outputs[c] < 0 ? NULL : &result->columns[window->outputs[c]],
-					   window->window_end, rows, window->values + c, window->nulls + c);
+					   window->images[c], window->window_end, rows, window->values + c, window->nulls + c);
 	window->window_begin = window->window_end;
 	window->window_end += rows;
 	rows_max = Max(Min(rows_max, WINDOW_ROWS_MAX), WINDOW_ROWS_FIRST);

@@ -21,7 +21,7 @@ typedef struct ResultWindow ResultWindow;
  * output_map: per slot column an engine output, or -1 for NULL; position_output:
  * that of the row's position, or -1 for none.  Lives in the current context.
  */
-extern ResultWindow *result_window_create(List *output_map, int position_output);
+extern ResultWindow *result_window_create(List *output_map, TupleDesc desc, int position_output);
 /* Starts reading a fetched result, which must stay valid until its rows are consumed. */
 extern void result_window_open(ResultWindow *window, const PenumbraResult *result);
 /* Stores the next row; false when there is none.  The row is valid until the next call. */

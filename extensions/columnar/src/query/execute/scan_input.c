@@ -16,10 +16,10 @@
 
 #include "cache/cache.h"
 #include "cache/heap_page.h"
+#include "cache/value_image.h"
 #include "query/execute/external_rows.h"
 #include "query/execute/scan_input.h"
 #include "query/execute/scan_state.h"
-#include "query/pipeline/translate_type.h"
 
 /*
  * Heap rows are pushed in batches of about a vector, or after so many pages, or
@@ -41,20 +41,24 @@
 #define FIRST_ROWS_MAX 2048
 #define FIRST_BYTES_MAX ((Size) 4 << 20)
 
-PenumbraRows *
-scan_input_create_rows(const List *columns)
+void
+scan_input_create_rows(ScanInput *input)
 {
-	int			count = list_length(columns);
+	int			count = list_length(input->stage->exprs);
 	PenumbraType *types = palloc(sizeof(PenumbraType) * Max(count, 1));
-	PenumbraRows *rows;
 	ListCell   *lc;
 
-	foreach(lc, columns)
-		(void) translate_type(((Var *) lfirst(lc))->vartype, &types[foreach_current_index(lc)]);
-	rows = penumbra_rows_create(types, count);
-	if (rows == NULL)
+	input->images = palloc(sizeof(ValueImage *) * Max(count, 1));
+	foreach(lc, input->stage->exprs)
+	{
+		const ValueImage *image = value_image_of(((Var *) lfirst(lc))->vartype);
+
+		input->images[foreach_current_index(lc)] = image;
+		types[foreach_current_index(lc)] = image->type;
+	}
+	input->rows = penumbra_rows_create(types, count);
+	if (input->rows == NULL)
 		ereport(ERROR, (errcode(ERRCODE_OUT_OF_MEMORY), errmsg("out of memory")));
-	return rows;
 }
 
 void

@@ -13,7 +13,7 @@
 #include "query/execute/scan_state.h"
 
 /* Rows of the columns (of Vars), on their way into the engine. */
-extern PenumbraRows *scan_input_create_rows(const List *columns);
+extern void scan_input_create_rows(ScanInput *input);
 /* Back to where nothing of the heap was read, nor of the disk. */
 extern void scan_input_reset(ScanInput *input);
 /* The input of this scan if it has not given all rows that are pushed; else NULL. */

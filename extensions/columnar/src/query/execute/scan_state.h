@@ -49,6 +49,7 @@ typedef struct ScanInput
 	PlanState  *source;			/* in their place: what computes the rows */
 	PenumbraOperator scan;		/* this and the rest: of one execution */
 	PenumbraRows *rows;			/* on their way into the engine */
+	const struct ValueImage **images;	/* of their columns' types */
 	int			heap_table;		/* whose heap pages are read now */
 	bool		is_page_open;	/* of that table, with more rows */
 	bool		is_ended;		/* the engine got all rows of the heap, or of the source */

@@ -27,6 +27,7 @@
 #include "query/pipeline/stage_filter.h"
 #include "query/pipeline/stage_scan.h"
 #include "query/pipeline/translate_expr.h"
+#include "query/pipeline/translate_type.h"
 #include "query/pipeline/translation.h"
 #include "query/planning/relation_numbers.h"
 
@@ -40,12 +41,14 @@
 /* Bytes of the columns, times the functions that look at each row: some 50 ms. */
 #define SAMPLED_WORK_MAX 67108864.0
 
+/* Whether a bound is a value of the column's type. */
 static bool
-has_integers(const Translation *translation, PenumbraExpr column)
+has_integers(const Translation *translation, PenumbraExpr column, Oid type_oid)
 {
 	PenumbraType type = penumbra_plan_expr_type(translation->plan, column);
 
-	return type == PENUMBRA_INT2 || type == PENUMBRA_INT4 || type == PENUMBRA_INT8 || type == PENUMBRA_DATE;
+	return translate_is_its_image(type_oid) &&
+		(type == PENUMBRA_INT2 || type == PENUMBRA_INT4 || type == PENUMBRA_INT8 || type == PENUMBRA_DATE);
 }
 
 static bool
@@ -102,7 +105,8 @@ add_aggregates(Translation *translation, ServedTable *table)
 		PenumbraAggregateCall call = {.arguments = {column},.argument_count = 1,.filter = -1};
 		ColumnBounds *bounds;
 
-		if (count == (int) lengthof(calls) || !has_integers(translation, column))
+		if (count == (int) lengthof(calls) ||
+			!has_integers(translation, column, get_atttype(table->oid, lfirst_int(lc))))
 			continue;
 		call.result = penumbra_plan_expr_type(translation->plan, column);
 		call.function = PENUMBRA_AGG_MIN;

@@ -11,6 +11,7 @@
 #include "utils/typcache.h"
 
 #include "query/pipeline/deparser.h"
+#include "query/pipeline/enum_order.h"
 #include "query/pipeline/pipeline.h"
 #include "query/pipeline/stage_kind.h"
 #include "query/pipeline/stage_sort.h"
@@ -93,7 +94,8 @@ stage_sort_keys(Translation *translation, List *exprs, List *sort_flags)
 
 		if (!translate_has_collation(translation, exprCollation(lfirst(lc)), lfirst(lc)) ||
 			!translate_collation(translation, PENUMBRA_FN_LT, exprCollation(lfirst(lc)),
-								 &collation))
+								 &collation) ||
+			!enum_order_is_kept(translation, lfirst(lc)))
 			return NULL;
 		keys[i].collation = collation;
 		keys[i].expr = translate_expr(translation, lfirst(lc));

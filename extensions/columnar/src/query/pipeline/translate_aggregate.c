@@ -15,10 +15,12 @@
 #include "optimizer/optimizer.h"
 #include "optimizer/tlist.h"
 #include "utils/array.h"
+#include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/regproc.h"
 
 #include "query/pipeline/can_fail.h"
+#include "query/pipeline/enum_order.h"
 #include "query/pipeline/function_map.h"
 #include "query/pipeline/init_plans.h"
 #include "query/pipeline/stage_scan.h"
@@ -180,7 +182,8 @@ translate_result(Translation *translation, Aggref *aggref, PenumbraAggregateCall
 	if (!OidIsValid(call->element_oid))
 		return translate_type_of(translation, (Node *) aggref, &call->result);
 	call->result = PENUMBRA_ARRAY;
-	return true;
+	return translate_is_its_image(call->element_oid) ||
+		translation_refuse(translation, psprintf("array of %s", format_type_be(call->element_oid))) >= 0;
 }
 
 static bool
@@ -246,7 +249,8 @@ translate_aggregate(Translation *translation, Aggref *aggref, PenumbraAggregateC
 	if (!translate_kind(translation, aggref, call) || !translate_result(translation, aggref, call))
 		return false;
 	if (is_ordering(call->function) &&
-		!translate_collation(translation, PENUMBRA_FN_LT, aggref->inputcollid, &collation))
+		(!translate_collation(translation, PENUMBRA_FN_LT, aggref->inputcollid, &collation) ||
+		 !enum_order_is_kept(translation, (Node *) linitial_node(TargetEntry, aggref->args)->expr)))
 		return false;
 	call->collation = collation;
 	if (call->distinct && !translate_check_equality(translation, aggref->inputcollid))

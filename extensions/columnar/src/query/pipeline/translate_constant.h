@@ -12,7 +12,6 @@
 
 #include "query/pipeline/translation.h"
 
-extern PenumbraExpr translate_constant(Translation *translation, PenumbraType type, Datum datum, bool isnull);
 extern PenumbraExpr translate_datum(Translation *translation, Oid type_oid, Datum datum, bool isnull);
 extern PenumbraExpr translate_list(Translation *translation, Oid type_oid, const Datum *values, const bool *nulls,
 								   int count);

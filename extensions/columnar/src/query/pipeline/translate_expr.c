@@ -14,6 +14,7 @@
 #include "utils/builtins.h"
 #include "utils/regproc.h"
 
+#include "query/pipeline/enum_order.h"
 #include "query/pipeline/function_map.h"
 #include "query/pipeline/host_call.h"
 #include "query/pipeline/init_plans.h"
@@ -56,8 +57,8 @@ translate_runtime(Translation *translation, Node *node)
 		return translate_stand_in(translation, type);
 	if (translation->runtime_values[index].has_failed)
 		return failing_expr(translation, type);
-	return translate_constant(translation, type, translation->runtime_values[index].value,
-							 translation->runtime_values[index].isnull);
+	return translate_datum(translation, exprType(node), translation->runtime_values[index].value,
+						   translation->runtime_values[index].isnull);
 }
 
 bool
@@ -139,6 +140,24 @@ compare_args_as(Translation *translation, PenumbraType type, PenumbraExpr *args,
 	return true;
 }
 
+static bool
+is_ordering(PenumbraFunction function)
+{
+	return function == PENUMBRA_FN_LT || function == PENUMBRA_FN_LE || function == PENUMBRA_FN_GT ||
+		function == PENUMBRA_FN_GE;
+}
+
+/* x < constant as x IN (the values before it). */
+static PenumbraExpr
+compare_enums(Translation *translation, PenumbraFunction function, List *nodes, const PenumbraExpr *args)
+{
+	int			compared;
+	PenumbraExpr passing = enum_order_passing(translation, function, nodes, &compared);
+	PenumbraExpr list_args[] = {args[compared], passing};
+
+	return passing < 0 ? -1 : translate_call(translation, PENUMBRA_FN_IN_LIST, PENUMBRA_BOOL, list_args, 2);
+}
+
 PenumbraExpr
 translate_function(Translation *translation, Oid function_oid, Oid result_oid, Oid collation,
 				   List *nodes)
@@ -165,6 +184,8 @@ translate_function(Translation *translation, Oid function_oid, Oid result_oid, O
 		return translate_typmod(translation, mapping, nodes, result);
 	if (!translate_args(translation, nodes, args))
 		return -1;
+	if (is_ordering(mapping->function) && !enum_order_is_kept(translation, linitial(nodes)))
+		return compare_enums(translation, mapping->function, nodes, args);
 	switch (mapping->shape)
 	{
 		case SHAPE_FIRST_ARGUMENT:

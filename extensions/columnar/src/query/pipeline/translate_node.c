@@ -19,6 +19,7 @@
 #include "utils/lsyscache.h"
 
 #include "query/pipeline/can_fail.h"
+#include "query/pipeline/enum_order.h"
 #include "query/pipeline/function_map.h"
 #include "query/pipeline/translate_collation.h"
 #include "query/pipeline/translate_constant.h"
@@ -188,32 +189,40 @@ translate_relabel(Translation *translation, RelabelType *relabel)
 	if (!translate_type_of(translation, (Node *) relabel, &type))
 		return -1;
 	arg = translate_expr(translation, (Node *) relabel->arg);
-	if (arg < 0 || penumbra_plan_expr_type(translation->plan, arg) == type)
+	if (arg < 0 || translate_have_one_image(exprType((Node *) relabel->arg), relabel->resulttype))
 		return arg;
-	if (type == PENUMBRA_BPCHAR)
+	if (type == PENUMBRA_BPCHAR && penumbra_plan_expr_type(translation->plan, arg) == PENUMBRA_TEXT &&
+		translate_is_its_image(exprType((Node *) relabel->arg)))
 		return translate_call(translation, PENUMBRA_FN_CAST, type, &arg, 1);
 	return translation_refuse(translation, psprintf("cast to %s",
 												  format_type_be(relabel->resulttype)));
 }
 
-/* Casts through text; only where no setting (DateStyle, extra_float_digits) enters. */
+/* Whether the engine writes values of the type, and no setting (DateStyle, extra_float_digits) enters. */
+static bool
+is_written_by_engine(Oid type)
+{
+	return type == INT2OID || type == INT4OID || type == INT8OID || type == NUMERICOID || type == UUIDOID;
+}
+
+/* Casts through text. */
 static PenumbraExpr
 translate_coerce_via_io(Translation *translation, CoerceViaIO *coerce)
 {
-	PenumbraType from;
-	PenumbraType to;
+	Oid			from = getBaseType(exprType((Node *) coerce->arg));
+	Oid			to = getBaseType(coerce->resulttype);
+	PenumbraType type;
 	PenumbraExpr arg;
 
-	if (!translate_type_of(translation, (Node *) coerce->arg, &from) ||
-		!translate_type_of(translation, (Node *) coerce, &to))
+	/* names the type, if it is another one */
+	if (!translate_type_of(translation, (Node *) coerce->arg, &type) ||
+		!translate_type_of(translation, (Node *) coerce, &type))
 		return -1;
-	if (to != PENUMBRA_TEXT ||
-		(from != PENUMBRA_INT2 && from != PENUMBRA_INT4 && from != PENUMBRA_INT8 &&
-		 from != PENUMBRA_NUMERIC && from != PENUMBRA_UUID))
+	if ((to != TEXTOID && to != VARCHAROID) || !is_written_by_engine(from))
 		return translation_refuse(translation, psprintf("cast to %s by input and output",
 													  format_type_be(coerce->resulttype)));
 	arg = translate_expr(translation, (Node *) coerce->arg);
-	return arg < 0 ? -1 : translate_call(translation, PENUMBRA_FN_CAST, to, &arg, 1);
+	return arg < 0 ? -1 : translate_call(translation, PENUMBRA_FN_CAST, PENUMBRA_TEXT, &arg, 1);
 }
 
 /* An argument of concat(): as its output function has it, '' for NULL. */
@@ -503,7 +512,8 @@ translate_node(Translation *translation, Node *node)
 
 				PenumbraCollation *collation;
 
-				if (!translate_collation(translation, function, minmax->inputcollid, &collation))
+				if (!translate_collation(translation, function, minmax->inputcollid, &collation) ||
+					!enum_order_is_kept(translation, node))
 					return -1;
 				return translate_variadic(translation, node, function, collation, minmax->args);
 			}

@@ -7,12 +7,11 @@
  */
 #include "postgres.h"
 
-#include "catalog/pg_type.h"
 #include "nodes/nodeFuncs.h"
 #include "utils/builtins.h"
-#include "utils/lsyscache.h"
 
 #include "cache/cache.h"
+#include "cache/value_image.h"
 #include "query/pipeline/function_map.h"
 #include "query/pipeline/translate_type.h"
 #include "query/pipeline/translation.h"
@@ -20,14 +19,24 @@
 bool
 translate_type(Oid type_oid, PenumbraType *type)
 {
-	if (type_oid == INTERVALOID)
-	{
-		*type = PENUMBRA_INTERVAL;
-		return true;
-	}
-	if (cache_type_of(type_oid, type))
-		return true;
-	return cache_type_of(getBaseType(type_oid), type);
+	return cache_type_of(type_oid, type);
+}
+
+bool
+translate_have_one_image(Oid a, Oid b)
+{
+	const ValueImage *image_a = value_image_of(a);
+	const ValueImage *image_b = value_image_of(b);
+
+	return image_a != NULL && image_b != NULL && image_a->type == image_b->type && image_a->encode == image_b->encode;
+}
+
+bool
+translate_is_its_image(Oid type_oid)
+{
+	const ValueImage *image = value_image_of(type_oid);
+
+	return image != NULL && image->encode == NULL;
 }
 
 bool

@@ -17,6 +17,11 @@ extern bool translate_type(Oid type_oid, PenumbraType *type);
 /* The type of an expression; false with the reason. */
 extern bool translate_type_of(Translation *translation, Node *node, PenumbraType *type);
 
+/* Whether the engine has the same in place of equal bytes of two types. */
+extern bool translate_have_one_image(Oid a, Oid b);
+/* Whether it has the values themselves. */
+extern bool translate_is_its_image(Oid type_oid);
+
 /* Whether the clause is an equality of the engine, of two arguments as they are. */
 extern bool translate_is_equality(Node *clause);
 /* As what values of two types can be joined; false: by no equality of the engine. */

@@ -43,6 +43,15 @@ has_one_form(Oid type, int32 typmod, Oid collation)
 		case TIMESTAMPTZOID:
 		case UUIDOID:
 		case BYTEAOID:
+		case TIMEOID:
+		case TIMETZOID:
+		case MONEYOID:
+		case INETOID:
+		case CIDROID:
+		case MACADDROID:
+		case MACADDR8OID:
+		case BITOID:
+		case VARBITOID:
 			return true;
 		case NUMERICOID:
 			return typmod >= 0;
@@ -53,7 +62,7 @@ has_one_form(Oid type, int32 typmod, Oid collation)
 		case NAMEOID:
 			return OidIsValid(collation) && get_collation_isdeterministic(collation);
 		default:
-			return false;
+			return type >= FirstGenbkiObjectId && get_typtype(type) == TYPTYPE_ENUM;
 	}
 }
 
@@ -94,6 +103,11 @@ aggregate_repeats(const Aggref *aggref)
 		case DATEOID:
 		case TIMESTAMPOID:
 		case TIMESTAMPTZOID:
+		case TIMEOID:
+		case TIMETZOID:
+		case OIDOID:
+		case MONEYOID:
+		case INETOID:
 			return true;
 		default:
 			return false;

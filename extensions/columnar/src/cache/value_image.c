@@ -1,0 +1,307 @@
+/*-------------------------------------------------------------------------
+ *
+ * value_image.c
+ *	  What the engine has in place of values of PostgreSQL's types.
+ *
+ * Images that are strings are compared as the engine compares text without a
+ * collation: byte by byte, and a string before those that it begins.  Images
+ * are stored, so a change of one is a change of segment format, which the disk
+ * cache's MANIFEST_MAGIC has to tell.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include <sys/socket.h>
+
+#include "pg_compat.h"
+
+#include "access/transam.h"
+#include "catalog/pg_type.h"
+#include "fmgr.h"
+#include "port/pg_bswap.h"
+#include "utils/date.h"
+#include "utils/inet.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+#include "utils/varbit.h"
+
+#include "cache/value_image.h"
+
+/* ---------------------------------------------------------------- numbers - */
+
+/* "char" is compared as unsigned. */
+static uint64
+encode_char(Datum value, uint32 *length)
+{
+	return (uint8) DatumGetChar(value);
+}
+
+static Datum
+decode_char(uint64 image, uint32 length)
+{
+	return CharGetDatum((char) (uint8) image);
+}
+
+static uint64
+encode_oid(Datum value, uint32 *length)
+{
+	return DatumGetObjectId(value);
+}
+
+static Datum
+decode_oid(uint64 image, uint32 length)
+{
+	return ObjectIdGetDatum((Oid) image);
+}
+
+/* The bytes of a MAC address as a number, the first one counting most. */
+static uint64
+encode_macaddr(Datum value, uint32 *length)
+{
+	const uint8 *bytes = (const uint8 *) DatumGetMacaddrP(value);
+	uint64		image = 0;
+
+	for (int i = 0; i < (int) sizeof(macaddr); i++)
+		image = image << 8 | bytes[i];
+	return image;
+}
+
+static Datum
+decode_macaddr(uint64 image, uint32 length)
+{
+	macaddr    *value = palloc(sizeof(macaddr));
+
+	for (int i = sizeof(macaddr) - 1; i >= 0; i--, image >>= 8)
+		((uint8 *) value)[i] = (uint8) image;
+	return MacaddrPGetDatum(value);
+}
+
+/* The same, which needs all 64 bits: the least address is the least signed number. */
+#define SIGN_BIT (UINT64CONST(1) << 63)
+
+static uint64
+encode_macaddr8(Datum value, uint32 *length)
+{
+	uint64		bytes;
+
+	memcpy(&bytes, DatumGetMacaddr8P(value), sizeof(bytes));
+	return pg_ntoh64(bytes) ^ SIGN_BIT;
+}
+
+static Datum
+decode_macaddr8(uint64 image, uint32 length)
+{
+	macaddr8   *value = palloc(sizeof(macaddr8));
+	uint64		bytes = pg_hton64(image ^ SIGN_BIT);
+
+	memcpy(value, &bytes, sizeof(bytes));
+	return Macaddr8PGetDatum(value);
+}
+
+/* ---------------------------------------------------------------- strings - */
+
+/* The time in UTC, then the zone: both as numbers whose bytes are in order. */
+#define TIMETZ_IMAGE_BYTES (sizeof(uint64) + sizeof(uint32))
+
+static uint64
+encode_timetz(Datum value, uint32 *length)
+{
+	const TimeTzADT *timetz = DatumGetTimeTzADTP(value);
+	char	   *image = palloc(TIMETZ_IMAGE_BYTES);
+	uint64		time = pg_hton64((uint64) (timetz->time + (int64) timetz->zone * USECS_PER_SEC) ^ SIGN_BIT);
+	uint32		zone = pg_hton32((uint32) timetz->zone ^ (uint32) 1 << 31);
+
+	memcpy(image, &time, sizeof(time));
+	memcpy(image + sizeof(time), &zone, sizeof(zone));
+	*length = TIMETZ_IMAGE_BYTES;
+	return (uint64) (uintptr_t) image;
+}
+
+static Datum
+decode_timetz(uint64 image, uint32 length)
+{
+	TimeTzADT  *timetz = palloc0(sizeof(TimeTzADT));
+	uint64		time;
+	uint32		zone;
+
+	Assert(length == TIMETZ_IMAGE_BYTES);
+	memcpy(&time, (const char *) (uintptr_t) image, sizeof(time));
+	memcpy(&zone, (const char *) (uintptr_t) image + sizeof(time), sizeof(zone));
+	timetz->zone = (int32) (pg_ntoh32(zone) ^ (uint32) 1 << 31);
+	timetz->time = (int64) (pg_ntoh64(time) ^ SIGN_BIT) - (int64) timetz->zone * USECS_PER_SEC;
+	return TimeTzADTPGetDatum(timetz);
+}
+
+/*
+ * Family, network, length of the netmask, and the address where that is not the
+ * network.  PostgreSQL compares families, then the bits that both netmasks cover,
+ * the netmasks' lengths, and all bits of the addresses.  If the common bits differ,
+ * the networks differ there first.  If not, the network with the shorter netmask
+ * has zeros behind them, so it is less or both are the same, and then the netmask
+ * decides as there.
+ */
+static uint64
+encode_inet(Datum value, uint32 *length)
+{
+	const inet *packed = DatumGetInetPP(value);
+	const inet_struct *from = (const inet_struct *) VARDATA_ANY(packed);
+	int			bytes = from->family == PGSQL_AF_INET ? 4 : 16;
+	uint8	   *image = palloc(2 + 2 * bytes);
+	int			netmask_bytes = from->bits / BITS_PER_BYTE;
+
+	image[0] = from->family;
+	memset(image + 1, 0, bytes);
+	memcpy(image + 1, from->ipaddr, netmask_bytes);
+	if (from->bits % BITS_PER_BYTE != 0)
+		image[1 + netmask_bytes] = from->ipaddr[netmask_bytes] & (0xFF << (BITS_PER_BYTE - from->bits % BITS_PER_BYTE));
+	image[1 + bytes] = from->bits;
+	*length = 2 + bytes;
+	if (memcmp(image + 1, from->ipaddr, bytes) != 0)
+	{
+		memcpy(image + *length, from->ipaddr, bytes);
+		*length += bytes;
+	}
+	return (uint64) (uintptr_t) image;
+}
+
+static Datum
+decode_inet(uint64 image, uint32 length)
+{
+	const uint8 *from = (const uint8 *) (uintptr_t) image;
+	inet	   *value = palloc0(sizeof(inet));
+	int			bytes = from[0] == PGSQL_AF_INET ? 4 : 16;
+
+	ip_family(value) = from[0];
+	ip_bits(value) = from[1 + bytes];
+	memcpy(ip_addr(value), (int) length == 2 + bytes ? from + 1 : from + 2 + bytes, bytes);
+	SET_INET_VARSIZE(value);
+	return InetPGetDatum(value);
+}
+
+/*
+ * Groups of eight bytes, each followed by how many of its bits the value has, or
+ * by BITS_GO_ON if a group follows.  PostgreSQL compares the bytes that both values
+ * have, then the numbers of bits.  Zeros in place of missing bytes do not come
+ * after any byte, and where they decide nothing the numbers do.
+ */
+#define BITS_GROUP_BYTES	8
+#define BITS_GO_ON			0xFF
+
+static uint64
+encode_bits(Datum value, uint32 *length)
+{
+	struct varlena *packed = PG_DETOAST_DATUM_PACKED(value);
+	const char *bits = VARDATA_ANY(packed) + sizeof(int32);
+	Size		bytes = VARSIZE_ANY_EXHDR(packed) - sizeof(int32);
+	Size		groups = Max((bytes + BITS_GROUP_BYTES - 1) / BITS_GROUP_BYTES, 1);
+	uint8	   *image = palloc_extended(groups * (BITS_GROUP_BYTES + 1), MCXT_ALLOC_HUGE);
+	uint8	   *next = image;
+	int32		bit_count;
+
+	memcpy(&bit_count, VARDATA_ANY(packed), sizeof(bit_count));
+	for (Size group = 0; group < groups; group++, next += BITS_GROUP_BYTES + 1)
+	{
+		Size		begin = group * BITS_GROUP_BYTES;
+		bool		is_last = group == groups - 1;
+
+		memset(next, 0, BITS_GROUP_BYTES);
+		memcpy(next, bits + begin, Min(bytes - begin, BITS_GROUP_BYTES));
+		next[BITS_GROUP_BYTES] = is_last ? bit_count - begin * BITS_PER_BYTE : BITS_GO_ON;
+	}
+	*length = groups * (BITS_GROUP_BYTES + 1);
+	return (uint64) (uintptr_t) image;
+}
+
+static Datum
+decode_bits(uint64 image, uint32 length)
+{
+	const uint8 *next = (const uint8 *) (uintptr_t) image;
+	Size		groups = length / (BITS_GROUP_BYTES + 1);
+	Size		bit_count = (groups - 1) * BITS_GROUP_BYTES * BITS_PER_BYTE + next[length - 1];
+	VarBit	   *value = palloc0(VARBITTOTALLEN(bit_count));
+	uint8	   *to = VARBITS(value);
+	uint8	   *end;
+
+	SET_VARSIZE(value, VARBITTOTALLEN(bit_count));
+	VARBITLEN(value) = bit_count;
+	end = to + VARBITBYTES(value);
+	for (; to < end; to += BITS_GROUP_BYTES, next += BITS_GROUP_BYTES + 1)
+		memcpy(to, next, Min(end - to, BITS_GROUP_BYTES));
+	return VarBitPGetDatum(value);
+}
+
+/* ---------------------------------------------------------------- types --- */
+
+/* Types with a fixed equality and order.  array_agg() makes arrays of those without functions only. */
+static const struct
+{
+	Oid			type_oid;
+	ValueImage	image;
+}			images[] = {
+	{BOOLOID, {PENUMBRA_BOOL}},
+	{INT2OID, {PENUMBRA_INT2}},
+	{INT4OID, {PENUMBRA_INT4}},
+	{INT8OID, {PENUMBRA_INT8}},
+	{FLOAT4OID, {PENUMBRA_FLOAT4}},
+	{FLOAT8OID, {PENUMBRA_FLOAT8}},
+	{NUMERICOID, {PENUMBRA_NUMERIC}},
+	{DATEOID, {PENUMBRA_DATE}},
+	{TIMESTAMPOID, {PENUMBRA_TIMESTAMP}},
+	{TIMESTAMPTZOID, {PENUMBRA_TIMESTAMPTZ}},
+	{INTERVALOID, {PENUMBRA_INTERVAL}},
+	{TEXTOID, {PENUMBRA_TEXT}},
+	{VARCHAROID, {PENUMBRA_TEXT}},
+	{BPCHAROID, {PENUMBRA_BPCHAR}},
+	{UUIDOID, {PENUMBRA_UUID}},
+	{TIMEOID, {PENUMBRA_INT8}},
+	{MONEYOID, {PENUMBRA_INT8}},
+	{BYTEAOID, {PENUMBRA_TEXT}},
+	{CHAROID, {PENUMBRA_INT2, encode_char, decode_char}},
+	{OIDOID, {PENUMBRA_INT8, encode_oid, decode_oid}},
+	{MACADDROID, {PENUMBRA_INT8, encode_macaddr, decode_macaddr}},
+	{MACADDR8OID, {PENUMBRA_INT8, encode_macaddr8, decode_macaddr8}},
+	{TIMETZOID, {PENUMBRA_TEXT, encode_timetz, decode_timetz}},
+	{INETOID, {PENUMBRA_TEXT, encode_inet, decode_inet}},
+	{CIDROID, {PENUMBRA_TEXT, encode_inet, decode_inet}},
+	{BITOID, {PENUMBRA_TEXT, encode_bits, decode_bits}},
+	{VARBITOID, {PENUMBRA_TEXT, encode_bits, decode_bits}},
+};
+
+/* An enum's value is its OID, which stays; its order is the catalog's. */
+static const ValueImage enum_image = {PENUMBRA_INT8, encode_oid, decode_oid};
+
+const ValueImage *
+value_image_of(Oid type_oid)
+{
+	for (int i = 0; i < (int) lengthof(images); i++)
+	{
+		if (images[i].type_oid == type_oid)
+			return &images[i].image;
+	}
+	if (type_oid < FirstGenbkiObjectId)
+		return NULL;
+	switch (get_typtype(type_oid))
+	{
+		case TYPTYPE_ENUM:
+			return &enum_image;
+		case TYPTYPE_DOMAIN:
+			return value_image_of(getBaseType(type_oid));
+		default:
+			return NULL;
+	}
+}
+
+uint64
+value_image_make(const ValueImage *image, Datum value, uint32 *length)
+{
+	struct varlena *packed;
+
+	if (image->encode != NULL)
+		return image->encode(value, length);
+	if (image->type != PENUMBRA_TEXT && image->type != PENUMBRA_BPCHAR && image->type != PENUMBRA_NUMERIC)
+		return (uint64) value;
+	packed = PG_DETOAST_DATUM_PACKED(value);
+	*length = VARSIZE_ANY_EXHDR(packed);
+	return (uint64) (uintptr_t) VARDATA_ANY(packed);
+}
