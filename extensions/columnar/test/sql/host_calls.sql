@@ -43,6 +43,7 @@ SELECT * FROM called('SELECT width_bucket(score, 0, 4, 7), count(*) FROM visit G
 SELECT * FROM called('SELECT make_date(2024, tiny + 1, 1), count(*) FROM visit GROUP BY 1');
 SELECT * FROM called('SELECT to_char(tiny, ''RN''), sqrt(tiny::numeric), uuid_send(code) IS NULL, count(*) FROM visit GROUP BY 1, 2, 3');
 SELECT * FROM called('SELECT day - interval ''1 month'' * tiny, count(*) FROM visit GROUP BY 1');
+SELECT * FROM called('SELECT md5(CASE WHEN md5(url) > ''8'' THEN url WHEN tiny = 3 THEN md5(url) ELSE ''none'' END), count(*) FROM visit GROUP BY 1');
 -- conditions: their order decides what is evaluated
 SELECT * FROM called('SELECT count(*) FROM visit WHERE url ~ ''host1[0-2]\.''');
 SELECT * FROM called('SELECT count(*) FROM visit WHERE url ~* ''HOST3'' AND to_char(day, ''DY'') IN (''MON'', ''SUN'')');

@@ -182,11 +182,13 @@ static Node *
 inputs_mutator(Node *node, void *context)
 {
 	InputSearch *search = context;
+	bool		has_type;
 	PenumbraType type;
 
 	if (node == NULL || search->has_failed || IsA(node, Const))
 		return node;
-	if (!IsA(node, List) && !is_cast_column(node) && translate_type_of(search->translation, node, &type))
+	has_type = !IsA(node, List) && !IsA(node, CaseWhen);
+	if (has_type && !is_cast_column(node) && translate_type_of(search->translation, node, &type))
 	{
 		PenumbraExpr arg = translate_expr(search->translation, node);
 
