@@ -75,6 +75,6 @@ RESET hash_mem_multiplier;
 SET statement_timeout = 100;
 SELECT length(string_agg(filler, repeat('-', 10000))) FROM entry, generate_series(1, 1000);
 RESET statement_timeout;
-SELECT length(string_agg(filler, repeat('-', 20000))) FROM entry;
+SELECT length(string_agg(left(kind, 0) || repeat('-', 20000), '')) FROM entry;
 DROP FUNCTION ordered;
 DROP TABLE entry, question, part;
