@@ -63,7 +63,7 @@ SELECT * FROM called('SELECT id, rank() OVER (PARTITION BY to_char(day, ''YYYYMM
 SELECT * FROM called('SELECT to_char(day, ''YYYY''), to_char(day, ''Mon''), sum(price) FROM visit GROUP BY ROLLUP (1, 2)');
 -- instants: what the format shows no more of is not told apart
 SELECT * FROM called('SELECT to_char(at, ''YYYY-MM''), count(*) FROM visit GROUP BY 1');
-SELECT * FROM called('SELECT to_char(at_tz, ''IYYY-IW Day DD "of" Q J''), count(*) FROM visit GROUP BY 1');
+SELECT * FROM called('SELECT to_char(at_tz, ''IYYY-IW Day DD "and" Q J''), count(*) FROM visit GROUP BY 1');
 SELECT * FROM called('SELECT to_char(at, ''FMDD.MM. HH24 h''), count(*) FROM visit GROUP BY 1');
 SELECT * FROM called('SELECT to_char(at, ''MI''), count(*) FROM visit GROUP BY 1', 'prefer');
 SET timezone = 'America/St_Johns';
