@@ -78,6 +78,10 @@ extern bool loader_read_pages_again(Loader *loader, CachedChunk *chunk);
 /* Where both get pages from, for the loader's life; it ends with the memory context after an error. */
 extern void loader_begin_pages(Loader *loader);
 extern void loader_end_pages(Loader *loader);
+/* Where the bits of the page's offsets begin, behind the draft. */
+extern uint8 *loader_offset_bits(CachedChunk *draft, uint32 page);
+/* Remembers at which offsets, ascending, the page's rows are; after those of the pages before it. */
+extern void loader_note_offsets(CachedChunk *draft, uint32 page, const OffsetNumber *offsets, uint32 count);
 /* The draft serves this page, which had this LSN. */
 extern void loader_add_page(Loader *loader, uint32 page, XLogRecPtr lsn);
 

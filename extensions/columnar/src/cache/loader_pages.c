@@ -178,25 +178,38 @@ copy_page(Loader *loader, BlockNumber block, Buffer *vm_buffer, TransactionId ho
 	return visible;
 }
 
-/* Remembers at which offsets of the image the rows are. */
-static void
-note_offsets(Loader *loader, uint32 page, uint32 rows)
+uint8 *
+loader_offset_bits(CachedChunk *draft, uint32 page)
 {
-	CachedChunk *draft = loader->draft;
-	Page		image = loader->image;
-	OffsetNumber last = PageGetMaxOffsetNumber(image);
-	uint32		begin = draft->offset_bytes[page];
-	uint8	   *bits = (uint8 *) draft + CHUNK_BYTES(draft->column_count) + begin;
+	return (uint8 *) draft + CHUNK_BYTES(draft->column_count) + draft->offset_bytes[page];
+}
 
-	draft->offset_bytes[page + 1] = begin;
-	if (rows == last)
+void
+loader_note_offsets(CachedChunk *draft, uint32 page, const OffsetNumber *offsets, uint32 count)
+{
+	uint8	   *bits = loader_offset_bits(draft, page);
+
+	if (count == 0 || offsets[count - 1] == count)
 		return;
+	for (uint32 i = 0; i < count; i++)
+		bits[(offsets[i] - 1) / BITS_PER_BYTE] |= 1 << ((offsets[i] - 1) % BITS_PER_BYTE);
+	draft->offset_bytes[page + 1] += (offsets[count - 1] + BITS_PER_BYTE - 1) / BITS_PER_BYTE;
+}
+
+/* Remembers where the rows of the image are. */
+static void
+note_image_offsets(Loader *loader, uint32 page)
+{
+	OffsetNumber offsets[MaxHeapTuplesPerPage];
+	OffsetNumber last = PageGetMaxOffsetNumber((Page) loader->image);
+	uint32		count = 0;
+
 	for (OffsetNumber offset = FirstOffsetNumber; offset <= last; offset++)
 	{
-		if (ItemIdIsNormal(PageGetItemId(image, offset)))
-			bits[(offset - 1) / BITS_PER_BYTE] |= 1 << ((offset - 1) % BITS_PER_BYTE);
+		if (ItemIdIsNormal(PageGetItemId((Page) loader->image, offset)))
+			offsets[count++] = offset;
 	}
-	draft->offset_bytes[page + 1] += (last + BITS_PER_BYTE - 1) / BITS_PER_BYTE;
+	loader_note_offsets(loader->draft, page, offsets, count);
 }
 
 void
@@ -281,7 +294,7 @@ loader_read_pages(Loader *loader, uint32 number)
 			continue;
 		}
 		draft->rows += page_rows;
-		note_offsets(loader, page, page_rows);
+		note_image_offsets(loader, page);
 		loader->inserters[page] = inserters;
 		if (TransactionIdIsValid(inserters.youngest))
 			add_inserters(&draft->inserters, inserters.oldest, inserters.youngest);

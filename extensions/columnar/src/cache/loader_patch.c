@@ -59,25 +59,6 @@ append_kept_rows(Loader *loader, KeptRows *kept)
 	kept->begin = kept->end;
 }
 
-/* Where the bits of the next page's offsets begin, which are behind the draft. */
-static uint8 *
-draft_offset_bits(CachedChunk *draft, uint32 page)
-{
-	return (uint8 *) draft + CHUNK_BYTES(draft->column_count) + draft->offset_bytes[page];
-}
-
-static void
-note_offsets(CachedChunk *draft, uint32 page, const OffsetNumber *offsets, uint32 count)
-{
-	uint8	   *bits = draft_offset_bits(draft, page);
-
-	if (count == 0)
-		return;
-	for (uint32 i = 0; i < count; i++)
-		bits[(offsets[i] - 1) / BITS_PER_BYTE] |= 1 << ((offsets[i] - 1) % BITS_PER_BYTE);
-	draft->offset_bytes[page + 1] += (offsets[count - 1] + BITS_PER_BYTE - 1) / BITS_PER_BYTE;
-}
-
 /*
  * Rule W15: what the patch before says of a page that it proves, rows at an LSN,
  * is true whatever happens to the page.
@@ -95,7 +76,7 @@ keep_page(Loader *loader, KeptRows *kept, uint32 page)
 		kept->begin = patch->first_row[page];
 	}
 	kept->end = patch->first_row[page + 1];
-	memcpy(draft_offset_bits(draft, page), CHUNK_OFFSET_BITS(patch) + patch->offset_bytes[page], bytes);
+	memcpy(loader_offset_bits(draft, page), CHUNK_OFFSET_BITS(patch) + patch->offset_bytes[page], bytes);
 	draft->offset_bytes[page + 1] += bytes;
 	draft->rows += kept->end - patch->first_row[page];
 	loader_add_page(loader, page, pg_atomic_read_u64(unconstify(pg_atomic_uint64 *, &patch->page_lsn[page])));
@@ -118,7 +99,7 @@ read_page(Loader *loader, CachedChunk *chunk, uint32 page, TransactionId horizon
 	if (!heap_row_reader_append_narrow(loader->reader, loader->image, rows.heap, rows.heap_count, loader->rows))
 		return true;
 	draft->rows += rows.heap_count;
-	note_offsets(draft, page, rows.heap, rows.heap_count);
+	loader_note_offsets(draft, page, rows.heap, rows.heap_count);
 	loader_add_page(loader, page, lsn);
 	return true;
 }

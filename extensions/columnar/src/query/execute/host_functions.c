@@ -16,7 +16,6 @@
 
 #include "executor/executor.h"
 #include "miscadmin.h"
-#include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "utils/datum.h"
 #include "utils/lsyscache.h"
@@ -135,23 +134,6 @@ call_host(void *argument, int number, const PenumbraResult *arguments, PenumbraC
 	return has_succeeded;
 }
 
-static TupleDesc
-describe_inputs(List *inputs)
-{
-	TupleDesc	desc = CreateTemplateTupleDesc(list_length(inputs));
-	ListCell   *lc;
-
-	foreach(lc, inputs)
-	{
-		Node	   *input = lfirst(lc);
-		AttrNumber	number = foreach_current_index(lc) + 1;
-
-		TupleDescInitEntry(desc, number, NULL, exprType(input), exprTypmod(input), 0);
-		TupleDescInitEntryCollation(desc, number, exprCollation(input));
-	}
-	return desc;
-}
-
 static void
 begin_function(HostFunction *function, const HostCall *call)
 {
@@ -160,7 +142,7 @@ begin_function(HostFunction *function, const HostCall *call)
 	for (int i = 0; i < list_length(call->inputs); i++)
 		columns = lappend_int(columns, i);
 	function->expr_state = ExecInitExpr((Expr *) call->expr, NULL);
-	function->inputs = MakeSingleTupleTableSlot(describe_inputs(call->inputs), &TTSOpsVirtual);
+	function->inputs = MakeSingleTupleTableSlot(ExecTypeFromExprList(call->inputs), &TTSOpsVirtual);
 	function->window = result_window_create(columns, function->inputs->tts_tupleDescriptor, -1);
 	function->image = value_image_of(exprType(call->expr));
 	get_typlenbyval(exprType(call->expr), &function->length, &function->is_by_value);

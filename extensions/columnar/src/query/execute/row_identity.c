@@ -16,9 +16,6 @@
 #include "postgres.h"
 
 #include "access/relscan.h"
-#include "access/sysattr.h"
-#include "catalog/pg_type.h"
-#include "nodes/makefuncs.h"
 #include "tcop/pquery.h"
 #include "utils/portal.h"
 #include "utils/rel.h"
@@ -27,6 +24,7 @@
 #include "query/execute/row_identity.h"
 #include "query/execute/scan_state.h"
 #include "query/pipeline/pipeline.h"
+#include "query/pipeline/stage_scan.h"
 #include "query/pipeline/stages.h"
 
 /* Whether a statement can name the portal that runs the node's plan. */
@@ -37,51 +35,25 @@ is_in_named_portal(const PenumbraScanState *state)
 		linitial(ActivePortal->stmts) == (void *) state->css.ss.ps.state->es_plannedstmt;
 }
 
-/* The scan of one table, above which all stages can pass on one more column; else NULL. */
-static PipelineStage *
-find_scan(PenumbraScanState *state)
-{
-	PipelineStage *stage = state->pipeline->top;
-
-	while (stage->kind == PIPELINE_FILTER || (stage->kind == PIPELINE_PROJECTION && stage->names == NIL))
-		stage = linitial(stage->inputs);
-	if (stage->kind != PIPELINE_SCAN || list_length(stage->table_oids) != 1 || state->parallel != NULL)
-		return NULL;
-	return stage;
-}
-
-static void
-add_output(PipelineStage *stage, const PipelineStage *scan, Var *position)
-{
-	if (stage->kind != PIPELINE_FILTER)
-		stage->exprs = lappend(list_copy(stage->exprs), position);
-	if (stage != scan)
-		add_output(linitial(stage->inputs), scan, position);
-}
-
 void
 row_identity_begin(PenumbraScanState *state)
 {
 	Pipeline   *pipeline = state->pipeline;
 	Relation	rel = state->css.ss.ss_currentRelation;
-	PipelineStage *scan = find_scan(state);
-	Index		name = 1;
+	const Index name = 1;		/* of a scan without columns, which has none yet */
 
 	state->position_output = -1;
 	if (rel == NULL || !is_in_named_portal(state))
 		return;
-	if (scan == NULL || state->css.ss.ps.ps_ResultTupleDesc->natts == MaxTupleAttributeNumber)
+	if (state->parallel != NULL || state->css.ss.ps.ps_ResultTupleDesc->natts == MaxTupleAttributeNumber ||
+		!stage_scan_add_positions(pipeline, name))
 	{
 		state->css.ss.ss_currentRelation = NULL;
 		return;
 	}
-	/* of a scan without columns there is no name yet */
-	if (scan->exprs != NIL)
-		name = linitial_node(Var, scan->exprs)->varno;
-	else
+	if (pipeline->names == NIL)
 		pipeline->names = list_make1(list_make4(makeInteger(name), makeString(RelationGetRelationName(rel)),
 												makeInteger((int) RelationGetRelid(rel)), NIL));
-	add_output(pipeline->top, scan, makeVar(name, SelfItemPointerAttributeNumber, INT8OID, -1, InvalidOid, 0));
 	state->position_output = list_length(stage_outputs(pipeline->top)) - 1;
 	state->css.ss.ss_ScanTupleSlot->tts_tableOid = RelationGetRelid(rel);
 }

@@ -213,11 +213,9 @@ has_case_test_walker(Node *node, void *context)
 }
 
 static bool
-can_be_called(Translation *translation, Node *node)
+can_be_called(Translation *translation, Node *node, PenumbraType *type)
 {
-	PenumbraType type;
-
-	return !is_bound(node) && translate_type_of(translation, node, &type) && !contain_volatile_functions(node) &&
+	return !is_bound(node) && translate_type_of(translation, node, type) && !contain_volatile_functions(node) &&
 		!expression_returns_set(node) && !contain_subplans(node) && !has_case_test_walker(node, NULL);
 }
 
@@ -340,7 +338,7 @@ host_call_translate(Translation *translation, Node *node)
 	PenumbraType type;
 
 	if (translation->is_within_call || ++translation->failed_inputs > FAILED_INPUTS_MAX ||
-		!can_be_called(translation, node) || (!is_planned && translation->runtime_values != NULL))
+		!can_be_called(translation, node, &type) || (!is_planned && translation->runtime_values != NULL))
 	{
 		translation->reason = reason;
 		return -1;
@@ -349,8 +347,7 @@ host_call_translate(Translation *translation, Node *node)
 	translation->is_within_call = true;
 	search.call->expr = expression_tree_mutator(without_hidden_time(node), inputs_mutator, &search);
 	translation->is_within_call = false;
-	if (!search.has_failed && (is_planned || is_worth_it(translation, search.call)) &&
-		translate_type_of(translation, node, &type))
+	if (!search.has_failed && (is_planned || is_worth_it(translation, search.call)))
 		expr = penumbra_plan_host_call(translation->plan, number_of(translation, search.call), type,
 									   search.args, list_length(search.call->inputs));
 	translation->reason = reason;

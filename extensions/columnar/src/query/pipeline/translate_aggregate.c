@@ -144,15 +144,12 @@ translate_rows_order(Translation *translation, const Aggref *aggref, PenumbraAgg
 	foreach(lc, translation->inputs)
 	{
 		if (clauses == NIL && stage_scan_is_position(lfirst(lc)))
+		{
 			exprs = list_make1(lfirst(lc));
+			flags = list_make1_int(0);
+		}
 	}
-	if (exprs != NIL)
-	{
-		call->order = stage_sort_keys(translation, exprs, list_make1_int(0));
-		call->order_count = 1;
-		return call->order != NULL;
-	}
-	if (clauses == NIL)
+	if (clauses == NIL && exprs == NIL)
 	{
 		translation->reason = psprintf("aggregate %s in the order of rows", format_procedure(aggref->aggfnoid));
 		return false;
