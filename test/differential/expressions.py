@@ -8,7 +8,7 @@ compared, in auto mode, and counted.
 import random
 import re
 
-from tables import COLUMNS
+from tables import ALL_COLUMNS, COLUMNS
 
 SQL_TYPES = {
     "bool": "boolean", "i2": "smallint", "i4": "integer", "i8": "bigint", "f4": "real",
@@ -86,6 +86,17 @@ COMPARABLE_PAIRS = [(kind, kind) for kind in KINDS if kind != "iv"] + [
     ("i2", "i4"), ("i4", "i8"), ("i8", "i2"), ("f4", "f8"), ("num", "i4"), ("i4", "num"), ("f8", "i4"),
     ("d", "ts"), ("text", "bp"), ("ts", "tz"),
 ]  # fmt: skip
+
+# Values inside of documents and arrays: {doc} and {arr} are the columns.
+PATHS = {
+    "text": ["({doc} ->> 's')", "({doc} ->> 'n')", "({doc} -> 'o' ->> 'q')", "({doc} #>> '{o,p}')", "({doc} ->> 0)",
+             "jsonb_typeof({doc} -> 'n')", "jsonb_typeof({doc})", "({doc} -> 'a' ->> -1)", "({doc} #>> '{a,1}')",
+             "jsonb_extract_path_text({doc}, 'o', 'q')", "({doc} -> 'o')::text", "({doc} ->> 'l')", "({doc} ->> 'none')"],
+    "bool": ["({doc} ? 's')", """({doc} @> '{"o": {"p": 3}}')""", "({doc} -> 'n' = '7')", "(3 = ANY ({arr}))",
+             "({arr} @> ARRAY[1, 2])", "({arr} && ARRAY[0])", "(5 <> ALL ({arr}))", "({doc} -> 'n' IS NULL)",
+             "({doc} ?| ARRAY['s', 'zz'])", "({doc} IS NULL)", "({arr} <@ ARRAY[0, 1, 2, 3, 4])"],
+    "i4": ["cardinality({arr})", "({arr})[1]", "array_length({arr}, 1)", "array_lower({arr}, 1)", "({arr})[2][1]"],
+}  # fmt: skip
 
 # result kind -> (weight, template)
 TEMPLATES: dict[str, list[tuple[int, str]]] = {kind: [] for kind in KINDS}
@@ -322,7 +333,8 @@ class ExpressionGenerator:
     def __init__(self, choose: random.Random, parameters: list[tuple[str, str]] | None = None):
         self.choose = choose
         self.parameters = parameters  # constants as $n, when given
-        self.columns = {kind: [c for c in COLUMNS if c.kind == kind] for kind in KINDS}
+        self.path_share = 0.1
+        self.columns = {kind: [c for c in ALL_COLUMNS if c.kind == kind] for kind in (*KINDS, "doc", "arr")}
 
     def constant(self, kind: str) -> str:
         literal = self.choose.choice(CONSTANTS[kind])
@@ -358,8 +370,21 @@ class ExpressionGenerator:
         )[0]  # fmt: skip
 
     def column(self, kind: str) -> str | None:
+        path = self.path(kind)
+        return path or self.plain_column(kind)
+
+    def plain_column(self, kind: str) -> str | None:
         found = self.columns[kind]
         return self.choose.choice(found).name if found else None
+
+    def path(self, kind: str) -> str | None:
+        """A value inside a document or an array, at times."""
+        if kind not in PATHS or self.choose.random() >= self.path_share:
+            return None
+        path = self.choose.choice(PATHS[kind])
+        inner = "doc" if "{doc}" in path else "arr"
+        column = self.plain_column(inner)
+        return path.replace(f"{{{inner}}}", column) if column else None
 
     def named(self, name: str) -> str:
         return name

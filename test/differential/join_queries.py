@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from expressions import COMPARED, KINDS, WITHOUT_EXTREMES, ExpressionGenerator
 from queries import BY_VALUE, EXACT, ORDERLESS_KINDS, ROUNDED, Output, Query
-from tables import COLUMNS, JOIN_TABLES, REFUSED_CONDITION
+from tables import ALL_COLUMNS, COLUMNS, JOIN_TABLES, REFUSED_CONDITION
 
 ROWS = {**{table.name: table.rows for table in JOIN_TABLES}, "j_view": 300, "j_barrier": 300, "cached": 12000,
         REFUSED_CONDITION: 400}
@@ -146,7 +146,7 @@ class ScopedExpressions(ExpressionGenerator):
         found = [c for c in self.scope if c.kind == kind]
         return self.choose.choice(found) if found else None
 
-    def column(self, kind: str) -> str | None:
+    def plain_column(self, kind: str) -> str | None:
         found = self.column_of(kind)
         return found.sql if found else None
 
@@ -164,7 +164,7 @@ class ScopedExpressions(ExpressionGenerator):
 
 
 def _table_columns(alias: str) -> tuple[ScopeColumn, ...]:
-    return tuple(ScopeColumn(f"{alias}.{c.name}", c.kind, c.name, c.is_written_differently) for c in COLUMNS)
+    return tuple(ScopeColumn(f"{alias}.{c.name}", c.kind, c.name, c.is_written_differently) for c in ALL_COLUMNS)
 
 
 class JoinQueryGenerator:
@@ -383,7 +383,7 @@ class JoinQueryGenerator:
         right_columns = [c for item in right for c in item.columns]
         if is_plain or self._is(0.4):
             common = [(a, b) for a in left_columns for b in right_columns
-                      if a.name == b.name and a.kind == b.kind and a.kind != "iv"]  # fmt: skip
+                      if a.name == b.name and a.kind == b.kind and a.kind in KINDS and a.kind != "iv"]  # fmt: skip
             if common:
                 a, b = self.choose.choice(common)
                 return a.sql, b.sql, VALUES.get(a.name, 200)
@@ -408,7 +408,7 @@ class JoinQueryGenerator:
     def _selective_equality(left: list[Item], right: Item) -> str:
         """Of the columns with the most values; what does not fit together is not joined."""
         pairs = [(a, b) for item in left for a in item.columns for b in right.columns
-                 if a.kind == b.kind and a.kind != "iv"]  # fmt: skip
+                 if a.kind == b.kind and a.kind in KINDS and a.kind != "iv"]  # fmt: skip
         if not pairs:
             return "1 = 2"
         a, b = max(pairs, key=lambda pair: (pair[0].name == pair[1].name) * VALUES.get(pair[0].name, 200))

@@ -99,7 +99,7 @@ class Query:
 
     def projected(self, choose: random.Random) -> "Query":
         """At times the same with a function above an output that only PostgreSQL knows."""
-        exact = [i for i, output in enumerate(self.outputs) if output.comparison == EXACT and not output.sql.endswith("*")]
+        exact = [i for i, output in enumerate(self.outputs) if output.comparison == EXACT]
         is_plain = not (self.is_distinct or self.distinct_on or self.operations) and self.wrapper == "{query}"
         if choose.random() > 0.08 or not exact or not is_plain:
             return self
@@ -254,9 +254,8 @@ class QueryGenerator:
         return Query(self.table, tuple(outputs), self._where(), order_by=(*keys, "k"), limit=limit)
 
     def whole_rows(self) -> Query:
-        return Query(
-            self.table, (Output("*"),), self._where(), order_by=("k",), limit=self._limit()
-        )
+        outputs = tuple(Output(column.name) for column in COLUMNS)
+        return Query(self.table, outputs, self._where(), order_by=("k",), limit=self._limit())
 
     def plain_aggregation(self) -> Query:
         return Query(self.table, tuple(self._aggregates(1)), self._where())

@@ -118,6 +118,23 @@ COLUMNS = (
     Column("chr", "chr", '"char"', _share(5, "chr((33 + h(k, 55) % 90)::integer)::\"char\"")),
 )  # fmt: skip
 
+# Of no kind that the generators know: their expressions read what is inside (PATHS of expressions.py).
+DOCUMENTS = (
+    Column("doc", "doc", "jsonb",
+           "CASE h(k, 60) % 14 WHEN 0 THEN NULL WHEN 1 THEN '[1, \"z\", null]' WHEN 2 THEN '\"root\"' WHEN 3 THEN 'null'"
+           " ELSE jsonb_build_object('s', (array['red', 'green', '', 'short 3', NULL])[1 + h(k, 61) % 5],"
+           " 'n', CASE h(k, 62) % 5 WHEN 0 THEN to_jsonb((h(k, 63) % 100)::numeric / 4) WHEN 1 THEN '\"7\"'"
+           " WHEN 2 THEN 'null' ELSE to_jsonb(h(k, 63) % 1000) END,"
+           " 'o', jsonb_build_object('p', h(k, 64) % 7, 'q', 'v' || h(k, 65) % 700),"
+           " 'a', jsonb_build_array(h(k, 66) % 3, 'z', h(k, 67) % 2 = 0),"
+           " 'l', CASE WHEN h(k, 68) % 50 = 0 THEN repeat(md5(k::text), 200) END)"
+           " - CASE WHEN h(k, 69) % 4 = 0 THEN 'n' ELSE 's ' END END::jsonb"),
+    Column("arr", "arr", "integer[]",
+           "CASE h(k, 70) % 12 WHEN 0 THEN NULL WHEN 1 THEN '{}' WHEN 2 THEN ARRAY[NULL, 3] WHEN 3 THEN '{{1, 2}, {3, 4}}'"
+           " WHEN 4 THEN '[0:1]={7, 8}' ELSE ARRAY[h(k, 71) % 5, h(k, 72) % 7, h(k, 73) % 3] END::integer[]"),
+)  # fmt: skip
+ALL_COLUMNS = COLUMNS + DOCUMENTS
+
 OBJECTS = """
 CREATE TYPE shade AS ENUM ('red', 'green', 'blue', 'a', 'Z');
 CREATE FUNCTION h(k integer, n integer) RETURNS bigint LANGUAGE sql IMMUTABLE PARALLEL SAFE AS
@@ -142,7 +159,7 @@ LOAD = "SELECT penumbra.load('{name}')"
 HALF_OF_THE_COLUMNS = "ARRAY[" + ", ".join(f"'{c.name}'" for c in COLUMNS[::2]) + "]"
 
 # k stays unique.
-COPY_ROWS = ("INSERT INTO {target} SELECT k + 100000, " + ", ".join(c.name for c in COLUMNS[1:])
+COPY_ROWS = ("INSERT INTO {target} SELECT k + 100000, " + ", ".join(c.name for c in ALL_COLUMNS[1:])
              + " FROM cached WHERE {condition}")  # fmt: skip
 
 TABLES = (
@@ -221,7 +238,7 @@ JOIN_VIEWS = (
 
 def table_sql(table: Table, is_single_byte: bool) -> list[str]:
     """The statements that make the table in its state."""
-    columns = ", ".join(f"{column.name} {column.definition}" for column in COLUMNS)
+    columns = ", ".join(f"{column.name} {column.definition}" for column in ALL_COLUMNS)
     if table.is_partitioned:
         statements = [f"CREATE TABLE {table.name} ({columns}) PARTITION BY HASH (k)"]
         statements += [f"CREATE TABLE {table.name}_{part} PARTITION OF {table.name}"
@@ -229,7 +246,7 @@ def table_sql(table: Table, is_single_byte: bool) -> list[str]:
     else:
         statements = [f"CREATE TABLE {table.name} ({columns}) WITH (autovacuum_enabled = off)"]
     if table.rows:
-        values = ", ".join(column.value for column in COLUMNS)
+        values = ", ".join(column.value for column in ALL_COLUMNS)
         if is_single_byte:
             for text, replacement in SINGLE_BYTE_TEXT.items():
                 values = values.replace(text, replacement)

@@ -52,9 +52,10 @@ def _check(config, dsn: str, connection, kind: str, sql_of: Callable[[int], str]
 @pytest.mark.parametrize("kind", ["single", "joins"])
 def test_generated_queries_are_not_refused(server, database, request, kind):
     def sql_of(seed: int) -> str:
-        if kind == "joins":
-            return JoinQueryGenerator(seed).query().statement[0]
-        return QueryGenerator(seed, [table.name for table in STATES]).query().statement[0]
+        is_join = kind == "joins"
+        generator = JoinQueryGenerator(seed) if is_join else QueryGenerator(seed, [table.name for table in STATES])
+        generator.expressions.path_share = 0  # what is inside of documents is not judged
+        return generator.query().statement[0]
 
     with server.connect(database) as connection:
         _check(request.config, server.conninfo(database), connection, kind, sql_of)

@@ -16,6 +16,7 @@
 #include "storage/shmem.h"
 #include "utils/guc.h"
 
+#include "cache/cached_expression.h"
 #include "cache/policy/database.h"
 #include "cache/policy/table_options.h"
 #include "cache/directory.h"
@@ -48,6 +49,7 @@ penumbra_shmem_request(void)
 	RequestAddinShmemSpace(directory_shmem_bytes());
 	RequestAddinShmemSpace(region_shmem_bytes());
 	RequestAddinShmemSpace(wanted_shmem_bytes());
+	cached_expression_shmem_request();
 	RequestAddinShmemSpace(progress_shmem_bytes());
 	RequestAddinShmemSpace(disk_cache_shmem_bytes());
 	RequestAddinShmemSpace(refusal_shmem_bytes());
@@ -68,6 +70,7 @@ penumbra_shmem_startup(void)
 	region_shmem_startup(ShmemInitStruct("penumbra region", region_shmem_bytes(), &found));
 	directory_shmem_startup();
 	wanted_shmem_startup(ShmemInitStruct("penumbra wanted", wanted_shmem_bytes(), &found));
+	cached_expression_shmem_startup();
 	progress_shmem_startup(ShmemInitStruct("penumbra progress", progress_shmem_bytes(), &found));
 	disk_cache_shmem_startup(ShmemInitStruct("penumbra disk cache", disk_cache_shmem_bytes(), &found));
 	budget_shmem_startup(ShmemInitStruct("penumbra budget", budget_shmem_bytes(), &found));

@@ -7,11 +7,10 @@
  * Other files take a key for a name: they compare, hash and order keys, and find
  * a key's slot by its place.  What a key stands for is known here alone.
  *
- * Today that is an attribute.  A column that is none needs a second member of the
- * key, a place behind those of the attributes, and a way to compute its values
- * in heap_page.c.  Where a key leaves memory (the list of requested columns, the
- * disk cache's manifest, the views), column_key_number() stands for it; there it
- * needs a name, and the two files a new format.
+ * That is an attribute, or an expression of attributes (cached_expression.h).
+ * Where a key leaves memory (the list of requested columns, the disk cache's
+ * manifest, the views), column_key_number() stands for it: an attribute's own, or
+ * a number beyond those that attributes can have.
  *
  *-------------------------------------------------------------------------
  */
@@ -21,14 +20,18 @@
 #include "postgres.h"
 
 #include "access/attnum.h"
+#include "access/htup_details.h"
 #include "access/tupdesc.h"
 #include "common/hashfn.h"
 #include "nodes/pg_list.h"
 
-/* An attribute.  As a struct it is no number by accident. */
+/* How many expressions of a relation can be cached. */
+#define COLUMN_KEY_EXPRESSIONS	64
+
 typedef struct ColumnKey
 {
-	AttrNumber	attribute;
+	AttrNumber	number;			/* an attribute's; beyond MaxHeapAttributeNumber: an expression's */
+	uint32		serial;			/* of the expression, never used twice; 0: an attribute */
 } ColumnKey;
 
 /*
@@ -37,7 +40,8 @@ typedef struct ColumnKey
  */
 typedef struct ColumnFacts
 {
-	uint64		missing;		/* a hash of what rows older than the column have; 0: NULL, or there are none */
+	/* a hash of what rows older than the column have, 0: NULL, or there are none; of an expression, and of that */
+	uint64		content;
 	Oid			type_oid;		/* InvalidOid: the relation has no such column */
 	int32		typmod;
 	Oid			collation;
@@ -46,36 +50,61 @@ typedef struct ColumnFacts
 static inline ColumnKey
 column_key_of_attribute(AttrNumber attribute)
 {
-	return (ColumnKey) {attribute};
+	return (ColumnKey) {.number = attribute};
 }
 
-/* Its attribute's number, which stands for it in files and views. */
+static inline bool
+column_number_is_expression(int number)
+{
+	return number > MaxHeapAttributeNumber && number <= MaxHeapAttributeNumber + COLUMN_KEY_EXPRESSIONS;
+}
+
+static inline bool
+column_key_is_expression(ColumnKey key)
+{
+	return column_number_is_expression(key.number);
+}
+
+/* Whether it stands for a key. */
+static inline bool
+column_number_is_possible(int number)
+{
+	return number > 0 && (number <= MaxHeapAttributeNumber || column_number_is_expression(number));
+}
+
+/* The key without the serial of an expression; so it finds slots and names, and has no facts. */
+static inline ColumnKey
+column_key_of_number(int number)
+{
+	return (ColumnKey) {.number = (AttrNumber) number};
+}
+
+/* What stands for it in files and views. */
 static inline AttrNumber
 column_key_number(ColumnKey key)
 {
-	return key.attribute;
+	return key.number;
 }
-
-/* An array, palloc'd, for a list of attributes' numbers. */
-extern ColumnKey *column_keys_of_attributes(const List *attributes);
 
 static inline bool
 column_keys_are_equal(ColumnKey a, ColumnKey b)
 {
-	return a.attribute == b.attribute;
+	return a.number == b.number && a.serial == b.serial;
 }
 
 /* Their order, for qsort(). */
 static inline int
 column_keys_compare(ColumnKey a, ColumnKey b)
 {
-	return a.attribute - b.attribute;
+	if (a.number != b.number)
+		return a.number - b.number;
+	return a.serial < b.serial ? -1 : a.serial > b.serial;
 }
 
 static inline uint32
 column_key_hash(ColumnKey key)
 {
-	return murmurhash32((uint32) key.attribute);
+	return hash_combine(murmurhash32((uint32) key.number), key.serial);
 }
 
 /* Of several, in their order. */
@@ -91,38 +120,43 @@ column_keys_hash(const ColumnKey *keys, int count)
 
 /*
  * Its place among the columns of a relation, which is that of its slot in every
- * chunk and in the relation's totals: attributes by number, from 0 on.
+ * chunk and in the relation's totals: expressions first, since their number is
+ * bounded; then attributes by number.
  */
 static inline uint32
 column_key_place(ColumnKey key)
 {
-	return key.attribute - 1;
+	return column_key_is_expression(key) ? key.number - MaxHeapAttributeNumber - 1
+		: COLUMN_KEY_EXPRESSIONS + key.number - 1;
 }
 
-static inline ColumnKey
-column_key_at(uint32 place)
-{
-	return column_key_of_attribute((AttrNumber) (place + 1));
-}
-
-/* How many places a relation's columns have. */
+/* How many places a relation's columns have, and how many a relation's can have. */
 static inline int
 column_key_places(TupleDesc desc)
 {
-	return desc->natts;
+	return COLUMN_KEY_EXPRESSIONS + desc->natts;
 }
 
-/* The attribute that the values come from; NULL: the relation has no such column, or it was dropped. */
+#define COLUMN_KEY_PLACES_MAX	(COLUMN_KEY_EXPRESSIONS + MaxHeapAttributeNumber)
+
+static inline ColumnKey
+column_key_of_place(uint32 place)
+{
+	return column_key_of_number(place < COLUMN_KEY_EXPRESSIONS ? MaxHeapAttributeNumber + 1 + (int) place
+								: (int) place - COLUMN_KEY_EXPRESSIONS + 1);
+}
+
+/* The attribute that it is; NULL: none of the relation, or it was dropped. */
 extern Form_pg_attribute column_key_attribute(ColumnKey key, TupleDesc desc);
 
-/* Reads a missing value, which may be long; so not to be called under a lock. */
-extern ColumnFacts column_key_facts(ColumnKey key, TupleDesc desc);
+/* A hash of what rows older than the attribute have; 0: NULL, or there are none. */
+extern uint64 column_key_missing(TupleDesc desc, Form_pg_attribute att);
 
 static inline bool
 column_facts_are_equal(const ColumnFacts *a, const ColumnFacts *b)
 {
 	return a->type_oid == b->type_oid && a->typmod == b->typmod && a->collation == b->collation &&
-		a->missing == b->missing;
+		a->content == b->content;
 }
 
 #endif							/* PENUMBRA_COLUMN_KEY_H */

@@ -47,6 +47,7 @@
 #include "storage/shmem.h"
 #include "utils/rel.h"
 
+#include "cache/column_facts.h"
 #include "cache/directory.h"
 #include "cache/directory_internal.h"
 #include "pg_compat.h"
@@ -115,7 +116,7 @@ directory_segment_matches(const CachedSegment *segment, TupleDesc desc)
 
 	if (!segment_is_cached(segment))
 		return false;
-	facts = column_key_facts(segment->column, desc);
+	facts = column_key_facts(column_key_now(segment->column, desc), desc);
 	return column_facts_are_equal(&segment->facts, &facts);
 }
 
@@ -225,24 +226,26 @@ directory_pin_chunks(Relation rel, const ColumnKey *columns, int ncolumns, uint3
 	return count;
 }
 
-/* The facts of all columns of the relation, by place. */
-static ColumnFacts *
-list_all_facts(TupleDesc desc)
+/* All columns of the relation, by place. */
+static ColumnKey *
+list_all_keys(TupleDesc desc)
 {
 	int			places = column_key_places(desc);
-	ColumnFacts *facts = palloc(sizeof(ColumnFacts) * Max(places, 1));
+	ColumnKey  *keys = palloc(sizeof(ColumnKey) * places);
 
 	for (int i = 0; i < places; i++)
-		facts[i] = column_key_facts(column_key_at(i), desc);
-	return facts;
+		keys[i] = column_key_now(column_key_of_place(i), desc);
+	return keys;
 }
 
 /* With columns NULL no segment is pinned or looked at. */
 CachedChunk *
 directory_pin_chunk(Relation rel, uint32 number, ColumnKey *columns, int *ncolumns)
 {
-	ColumnFacts *facts = columns == NULL ? NULL : list_all_facts(RelationGetDescr(rel));
-	int			places = column_key_places(RelationGetDescr(rel));
+	TupleDesc	desc = RelationGetDescr(rel);
+	int			places = column_key_places(desc);
+	ColumnKey  *keys = columns == NULL ? NULL : list_all_keys(desc);
+	ColumnFacts *facts = columns == NULL ? NULL : list_facts(desc, keys, places);
 	CacheKey	key;
 	CachedRelation *relation;
 	CachedChunk *chunk = NULL;
@@ -256,7 +259,7 @@ directory_pin_chunk(Relation rel, uint32 number, ColumnKey *columns, int *ncolum
 	for (uint32 i = 0; chunk != NULL && columns != NULL && i < Min(chunk->column_count, places); i++)
 	{
 		if (segment_is_cached(&chunk->columns[i]) && column_facts_are_equal(&chunk->columns[i].facts, &facts[i]))
-			columns[count++] = chunk->columns[i].column;
+			columns[count++] = keys[i];
 	}
 	if (chunk != NULL)
 		pin_chunk(chunk, columns, count);

@@ -452,7 +452,7 @@ directory_list_columns(const CacheKey *key, ColumnSummary **summaries)
 	for (uint32 i = 0; relation != NULL && i < relation->column_limit; i++)
 	{
 		if (relation->columns[i].chunks > 0)
-			summarise_column(relation, column_key_at(i), &(*summaries)[count++]);
+			summarise_column(relation, column_key_of_place(i), &(*summaries)[count++]);
 	}
 	LWLockRelease(directory_lock);
 	return count;

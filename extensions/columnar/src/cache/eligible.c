@@ -12,6 +12,7 @@
 #include "mb/pg_wchar.h"
 #include "utils/acl.h"
 
+#include "cache/column_facts.h"
 #include "cache/cache.h"
 #include "pg_compat.h"
 #include "cache/region.h"
@@ -81,8 +82,11 @@ cache_type_of(Oid type_oid, PenumbraType *type)
 bool
 cache_type_of_column(ColumnKey column, TupleDesc desc, PenumbraType *type)
 {
-	Form_pg_attribute att = column_key_attribute(column, desc);
+	Form_pg_attribute att;
 
+	if (column_key_is_expression(column))
+		return cache_type_of(column_key_facts(column, desc).type_oid, type);
+	att = column_key_attribute(column, desc);
 	return att != NULL && !compat_attribute_is_virtual(att) && cache_type_of(att->atttypid, type);
 }
 

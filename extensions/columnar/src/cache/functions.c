@@ -19,7 +19,11 @@
 #include "executor/spi.h"
 #include "funcapi.h"
 #include "miscadmin.h"
+#include "optimizer/optimizer.h"
+#include "parser/parse_collate.h"
+#include "parser/parse_expr.h"
 #include "parser/parse_relation.h"
+#include "parser/parser.h"
 #include "utils/acl.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
@@ -29,7 +33,9 @@
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
 
+#include "cache/column_facts.h"
 #include "cache/cache.h"
+#include "cache/cached_expression.h"
 #include "cache/policy/database.h"
 #include "cache/policy/table_options.h"
 #include "cache/directory.h"
@@ -124,7 +130,75 @@ functions_open_relation(Oid relid)
 	return rel;
 }
 
+/* The parser's error is about a place in the expression, not in the statement that names it. */
+static void
+point_into_expression(void *text)
+{
+	int			position = geterrposition();
+
+	if (position <= 0)
+		return;
+	errposition(0);
+	internalerrposition(position);
+	internalerrquery(text);
+}
+
+/* The expression, written as in a query of the relation. */
+static ColumnKey
+column_of_expression(Relation rel, const char *text)
+{
+	ErrorContextCallback callback = {error_context_stack, point_into_expression, unconstify(char *, text)};
+	ParseState *pstate = make_parsestate(NULL);
+	ParseNamespaceItem *item = addRangeTableEntryForRelation(pstate, rel, AccessShareLock, NULL, false, true);
+	List	   *parsed;
+	ResTarget  *target;
+	Node	   *expr;
+	ColumnKey	key;
+
+	error_context_stack = &callback;
+	pstate->p_sourcetext = text;
+	addNSItemToQuery(pstate, item, true, true, true);
+	parsed = raw_parser(text, RAW_PARSE_PLPGSQL_EXPR);
+	target = linitial_node(ResTarget, castNode(SelectStmt, linitial_node(RawStmt, parsed)->stmt)->targetList);
+	expr = transformExpr(pstate, target->val, EXPR_KIND_INDEX_EXPRESSION);
+	assign_expr_collations(pstate, expr);
+	expr = eval_const_expressions(NULL, expr);
+	free_parsestate(pstate);
+	error_context_stack = callback.previous;
+	if (!cached_expression_is_possible(expr))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("expression \"%s\" of relation \"%s\" cannot be cached", text, RelationGetRelationName(rel)),
+				 errhint("Operators that look into jsonb documents and arrays can be, if the result has a type that can be cached.")));
+	if (!cached_expression_find(RelationGetRelid(rel), expr, &key))
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("expression \"%s\" is too long, or too many of relation \"%s\" are cached", text,
+						RelationGetRelationName(rel)),
+				 errdetail("At most %d expressions of a relation are cached.", COLUMN_KEY_EXPRESSIONS),
+				 errhint("What no query has read for ten minutes makes room.")));
+	return key;
+}
+
+/* Something else than a misspelt name. */
+static bool
+looks_like_expression(const char *name)
+{
+	return strpbrk(name, "()[]<>='@?#:&|") != NULL;
+}
+
 /* A column that is named twice is added once, so there are never more than the relation has. */
+static void
+append_column(ColumnKey column, ColumnKey *columns, int *ncolumns)
+{
+	for (int i = 0; i < *ncolumns; i++)
+	{
+		if (column_keys_are_equal(columns[i], column))
+			return;
+	}
+	columns[(*ncolumns)++] = column;
+}
+
 static void
 append_column_by_name(Relation rel, const char *name, ColumnKey *columns, int *ncolumns)
 {
@@ -132,11 +206,16 @@ append_column_by_name(Relation rel, const char *name, ColumnKey *columns, int *n
 	Form_pg_attribute att;
 	PenumbraType type;
 
-	if (attnum == InvalidAttrNumber)
+	if (attnum == InvalidAttrNumber && !looks_like_expression(name))
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_COLUMN),
 				 errmsg("column \"%s\" of relation \"%s\" does not exist", name,
 						RelationGetRelationName(rel))));
+	if (attnum == InvalidAttrNumber)
+	{
+		append_column(column_of_expression(rel, name), columns, ncolumns);
+		return;
+	}
 	if (attnum < 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
@@ -152,12 +231,7 @@ append_column_by_name(Relation rel, const char *name, ColumnKey *columns, int *n
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("column \"%s\" of type %s cannot be cached", name,
 						format_type_be(att->atttypid))));
-	for (int i = 0; i < *ncolumns; i++)
-	{
-		if (column_keys_are_equal(columns[i], column_key_of_attribute(attnum)))
-			return;
-	}
-	columns[(*ncolumns)++] = column_key_of_attribute(attnum);
+	append_column(column_key_of_attribute(attnum), columns, ncolumns);
 }
 
 /* The named columns, or without names every column that can be cached. */
@@ -182,7 +256,7 @@ list_columns(Relation rel, ArrayType *names, ColumnKey *columns)
 		return ncolumns;
 	}
 	deconstruct_array(names, TEXTOID, -1, false, TYPALIGN_INT, &elements, &nulls, &count);
-	if (count > desc->natts * 4)
+	if (count > column_key_places(desc) * 4)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("too many column names")));
 	for (int i = 0; i < count; i++)
@@ -415,10 +489,11 @@ refresh_table(Relation rel, LoadReport *report)
 	count = directory_list_columns(&key, &summaries);
 	for (int i = 0; i < count; i++)
 	{
+		ColumnKey	column = column_key_now(summaries[i].column, RelationGetDescr(rel));
 		PenumbraType type;
 
-		if (cache_type_of_column(summaries[i].column, RelationGetDescr(rel), &type))
-			columns[ncolumns++] = summaries[i].column;
+		if (cache_type_of_column(column, RelationGetDescr(rel), &type))
+			columns[ncolumns++] = column;
 	}
 	options = table_options_read(RelationGetRelid(rel));
 	load_columns(rel, columns, table_options_filter(&options, columns, ncolumns), true, report);

@@ -24,15 +24,19 @@
 #include "access/htup_details.h"
 #include "access/tupmacs.h"
 #include "catalog/pg_type.h"
+#include "executor/executor.h"
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
+#include "nodes/nodeFuncs.h"
 #include "storage/bufmgr.h"
 #include "storage/predicate.h"
 #include "utils/datum.h"
+#include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
 
 #include "cache/cache.h"
+#include "cache/cached_expression.h"
 #include "cache/heap_page.h"
 #include "cache/status.h"
 #include "cache/value_image.h"
@@ -85,6 +89,16 @@ typedef struct ReaderColumn
 	uint32		missing_length;
 } ReaderColumn;
 
+/* A column that is no attribute: PostgreSQL evaluates it. */
+typedef struct ReaderExpression
+{
+	int			column;
+	ExprState  *state;
+	const ValueImage *image;
+	int16		length;			/* of its type */
+	bool		is_by_value;
+} ReaderExpression;
+
 struct HeapRowReader
 {
 	Relation	rel;
@@ -100,6 +114,12 @@ struct HeapRowReader
 	int		   *direct;
 	int			walk_start;		/* first step whose offset varies */
 	int			walk_offset;	/* where it starts, unaligned */
+	int			nexpressions;
+	ReaderExpression *expressions;
+	Bitmapset  *long_attributes;	/* of varying length, that these read */
+	int			last_attribute; /* that these read */
+	TupleTableSlot *slot;
+	ExprContext *econtext;
 	Size		detoasted_bytes;	/* in detoast_context */
 	Size		detoasted_bytes_limit;
 	bool		is_too_wide;	/* the page has more, and was not read to its end */
@@ -295,6 +315,40 @@ compile_walk(HeapRowReader *reader)
 	}
 }
 
+static void
+add_expression(HeapRowReader *reader, int column, ColumnKey key)
+{
+	TupleDesc	desc = RelationGetDescr(reader->rel);
+	ReaderExpression *expression = &reader->expressions[reader->nexpressions++];
+	Expr	   *expr = copyObject(cached_expression_get(key, desc));
+	Bitmapset  *attributes;
+	int			attribute = -1;
+
+	if (expr == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("a cached expression of relation \"%s\" does not exist any more",
+						RelationGetRelationName(reader->rel))));
+	if (reader->slot == NULL)
+	{
+		/* a descriptor that counts no references */
+		reader->slot = MakeSingleTupleTableSlot(CreateTupleDescCopyConstr(desc), &TTSOpsHeapTuple);
+		reader->econtext = CreateStandaloneExprContext();
+		reader->econtext->ecxt_scantuple = reader->slot;
+	}
+	attributes = cached_expression_attributes(key);
+	while ((attribute = bms_next_member(attributes, attribute)) >= 0)
+	{
+		reader->last_attribute = Max(reader->last_attribute, attribute);
+		if (TupleDescAttr(desc, attribute - 1)->attlen == -1)
+			reader->long_attributes = bms_add_member(reader->long_attributes, attribute);
+	}
+	expression->column = column;
+	expression->state = ExecInitExpr(expr, NULL);
+	expression->image = value_image_of(exprType((Node *) expr));
+	get_typlenbyval(exprType((Node *) expr), &expression->length, &expression->is_by_value);
+}
+
 /* Everything lives in a context of the reader's own. The arrays have room for the rows of one page. */
 HeapRowReader *
 heap_row_reader_create(Relation rel, const ColumnKey *columns, int ncolumns)
@@ -316,7 +370,11 @@ heap_row_reader_create(Relation rel, const ColumnKey *columns, int ncolumns)
 	reader->columns = palloc0(sizeof(ReaderColumn) * Max(ncolumns, 1));
 	reader->inputs = palloc0(sizeof(PenumbraColumnInput) * (ncolumns + 1));
 	for (int i = 0; i < ncolumns; i++)
-		reader->nsteps = Max(reader->nsteps, column_key_attribute(columns[i], desc)->attnum);
+	{
+		if (!column_key_is_expression(columns[i]))
+			reader->nsteps = Max(reader->nsteps, column_key_attribute(columns[i], desc)->attnum);
+	}
+	reader->expressions = palloc(sizeof(ReaderExpression) * Max(ncolumns, 1));
 	reader->steps = palloc0(sizeof(AttributeStep) * Max(reader->nsteps, 1));
 	reader->direct = palloc0(sizeof(int) * Max(ncolumns, 1));
 	for (int i = 0; i < reader->nsteps; i++)
@@ -325,11 +383,17 @@ heap_row_reader_create(Relation rel, const ColumnKey *columns, int ncolumns)
 	{
 		ReaderColumn *column = &reader->columns[i];
 		Form_pg_attribute att = column_key_attribute(columns[i], desc);
-		AttributeStep *step = &reader->steps[att->attnum - 1];
+		AttributeStep *step;
 
 		column->values = palloc(sizeof(uint64) * MaxHeapTuplesPerPage);
 		column->lengths = palloc(sizeof(uint32) * MaxHeapTuplesPerPage);
 		column->nulls = palloc(MaxHeapTuplesPerPage);
+		if (att == NULL)
+		{
+			add_expression(reader, i, columns[i]);
+			continue;
+		}
+		step = &reader->steps[att->attnum - 1];
 		step->column = i;
 		step->is_by_value = att->attbyval;
 		step->image = value_image_of(att->atttypid);
@@ -423,6 +487,52 @@ deform_tuple(HeapRowReader *reader, HeapTupleHeader tuple, uint32 row)
 		store_missing(reader, natts, row);
 }
 
+/* Evaluates the columns that are no attributes. */
+static void
+evaluate_expressions(HeapRowReader *reader, HeapTupleHeader header, uint32 length, uint32 row)
+{
+	HeapTupleData tuple = {.t_len = length,.t_data = header};
+	int			attribute = -1;
+	MemoryContext old;
+
+	ItemPointerSetInvalid(&tuple.t_self);
+	ResetExprContext(reader->econtext);
+	ExecStoreHeapTuple(&tuple, reader->slot, false);
+	slot_getsomeattrs(reader->slot, reader->last_attribute);
+	/* each function that reads a document would detoast it anew */
+	old = MemoryContextSwitchTo(reader->econtext->ecxt_per_tuple_memory);
+	while ((attribute = bms_next_member(reader->long_attributes, attribute)) >= 0)
+	{
+		if (!reader->slot->tts_isnull[attribute - 1])
+			reader->slot->tts_values[attribute - 1] =
+				PointerGetDatum(PG_DETOAST_DATUM(reader->slot->tts_values[attribute - 1]));
+	}
+	MemoryContextSwitchTo(old);
+	for (int i = 0; i < reader->nexpressions; i++)
+	{
+		const ReaderExpression *expression = &reader->expressions[i];
+		ReaderColumn *column = &reader->columns[expression->column];
+		bool		is_null;
+		Datum		value = ExecEvalExprSwitchContext(expression->state, reader->econtext, &is_null);
+
+		if (is_null)
+		{
+			store_null(column, row);
+			continue;
+		}
+		old = MemoryContextSwitchTo(reader->detoast_context);
+		if (!expression->is_by_value)
+		{
+			reader->detoasted_bytes += datumGetSize(value, false, expression->length);
+			value = datumCopy(value, false, expression->length);
+		}
+		column->values[row] = value_image_make(expression->image, value, &column->lengths[row]);
+		MemoryContextSwitchTo(old);
+	}
+	ExecClearTuple(reader->slot);
+	reader->is_too_wide |= reader->detoasted_bytes > reader->detoasted_bytes_limit;
+}
+
 static void
 release_detoasted(HeapRowReader *reader)
 {
@@ -451,8 +561,12 @@ append_tuples(HeapRowReader *reader, Page page, const OffsetNumber *offsets, uin
 		reader->columns[c].has_nulls = false;
 	while (row < count && reader->detoasted_bytes < bytes_limit && !reader->is_too_wide)
 	{
-		deform_tuple(reader, (HeapTupleHeader) PageGetItem(page, PageGetItemId(page, offsets[row])),
-					 row);
+		ItemId		item = PageGetItemId(page, offsets[row]);
+		HeapTupleHeader tuple = (HeapTupleHeader) PageGetItem(page, item);
+
+		deform_tuple(reader, tuple, row);
+		if (reader->nexpressions > 0)
+			evaluate_expressions(reader, tuple, ItemIdGetLength(item), row);
 		row++;
 	}
 	if (reader->is_too_wide)
@@ -746,6 +860,8 @@ create_tuples(HeapRowReader *reader)
 		.null_bits_at = offsetof(HeapTupleHeaderData, t_bits),
 	};
 
+	if (reader->nexpressions > 0)
+		return;
 	for (int i = 0; i < reader->nsteps; i++)
 	{
 		AttributeStep *step = &reader->steps[i];

@@ -21,6 +21,7 @@
 #include "utils/snapmgr.h"
 #include "utils/timestamp.h"
 
+#include "cache/column_facts.h"
 #include "cache/cache.h"
 #include "cache/directory.h"
 #include "cache/disk/disk_cache.h"
@@ -140,7 +141,7 @@ choose_columns(const Loader *loader, const CachedChunk *chunk, bool with_cached,
 
 	for (int place = 0; place < places; place++)
 	{
-		ColumnKey	column = column_key_at(place);
+		ColumnKey	column = column_key_now(column_key_of_place(place), RelationGetDescr(loader->rel));
 		bool		cached = chunk_has_column(loader, chunk, column);
 
 		if (cached ? with_cached : column_is_wanted(loader, column))
@@ -185,8 +186,10 @@ set_columns(Loader *loader, const ColumnKey *columns, int ncolumns)
 	for (int i = 0; i < ncolumns; i++)
 	{
 		if (!cache_type_of_column(columns[i], desc, &types[i]))
-			elog(ERROR, "column %d of relation \"%s\" cannot be cached", column_key_number(columns[i]),
-				 RelationGetRelationName(loader->rel));
+			ereport(ERROR,
+					(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+					 errmsg("column %d of relation \"%s\" cannot be cached", column_key_number(columns[i]),
+							RelationGetRelationName(loader->rel))));
 	}
 	loader->rows = penumbra_rows_create(types, ncolumns);
 	pfree(types);

@@ -30,6 +30,7 @@
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
 
+#include "cache/column_facts.h"
 #include "cache/cache.h"
 #include "cache/directory.h"
 #include "cache/functions.h"
@@ -405,15 +406,15 @@ verify_structure(Verifier *verifier)
 		if (status.code == PENUMBRA_OK)
 			penumbra_segment_get_zone_map(segment->segment, &zone_map);
 		if (!map_is_sound)
-			note_mismatch(verifier, segment->column, 0, "the chunk's row map is damaged");
+			note_mismatch(verifier, verifier->pinned[i], 0, "the chunk's row map is damaged");
 		else if (status.code != PENUMBRA_OK)
-			note_mismatch(verifier, segment->column, 0, "the segment is damaged");
+			note_mismatch(verifier, verifier->pinned[i], 0, "the segment is damaged");
 		else if (zone_map.rows != chunk->rows)
-			note_mismatch(verifier, segment->column, 0, "the segment's number of rows is wrong");
+			note_mismatch(verifier, verifier->pinned[i], 0, "the segment's number of rows is wrong");
 		else if (memcmp(&zone_map, &segment->zone_map, sizeof(zone_map)) != 0)
-			note_mismatch(verifier, segment->column, 0, "the chunk's zone map of the column is wrong");
+			note_mismatch(verifier, verifier->pinned[i], 0, "the chunk's zone map of the column is wrong");
 		else
-			verifier->columns[verifier->column_count++] = segment->column;
+			verifier->columns[verifier->column_count++] = verifier->pinned[i];
 	}
 }
 
@@ -486,17 +487,20 @@ verify_chunk(Verifier *verifier, uint32 number)
 static void
 put_checks(ReturnSetInfo *result, Verifier *verifier)
 {
-	TupleDesc	desc = RelationGetDescr(verifier->rel);
+	int			places = column_key_places(RelationGetDescr(verifier->rel));
 
-	for (int i = 0; i < desc->natts; i++)
+	for (int i = 0; i < places; i++)
 	{
-		ColumnCheck *check = &verifier->checks[column_key_place(column_key_of_attribute(i + 1))];
+		int			place = (COLUMN_KEY_EXPRESSIONS + i) % places;	/* attributes first */
+		ColumnCheck *check = &verifier->checks[place];
+		NameData	name;
 		Datum		values[6];
 		bool		nulls[lengthof(values)] = {0};
 
-		if (check->pages_checked == 0 && check->mismatches == 0)
+		if ((check->pages_checked == 0 && check->mismatches == 0) ||
+			!column_key_name(column_key_of_place(place), verifier->rel, &name))
 			continue;
-		values[0] = NameGetDatum(&TupleDescAttr(desc, i)->attname);
+		values[0] = NameGetDatum(&name);
 		values[1] = Int64GetDatum(check->pages_checked);
 		values[2] = Int64GetDatum(check->rows_checked);
 		values[3] = Int64GetDatum(check->mismatches);
@@ -543,7 +547,7 @@ Datum
 penumbra_sql_damage(PG_FUNCTION_ARGS)
 {
 	Relation	rel = functions_open_relation(PG_GETARG_OID(0));
-	ColumnKey	column = column_key_of_attribute(PG_GETARG_INT16(1));
+	ColumnKey	column = column_key_now(column_key_of_number(PG_GETARG_INT16(1)), RelationGetDescr(rel));
 	int32		offset = PG_GETARG_INT32(2);
 	ColumnKey  *columns = palloc(sizeof(ColumnKey) * Max(column_key_places(RelationGetDescr(rel)), 1));
 	int			ncolumns;

@@ -10,8 +10,10 @@
 #include "access/htup_details.h"
 #include "access/reloptions.h"
 #include "catalog/pg_class.h"
+#include "access/relation.h"
 #include "miscadmin.h"
 #include "postmaster/autovacuum.h"
+#include "storage/lmgr.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
@@ -19,7 +21,9 @@
 #include "utils/rls.h"
 #include "utils/syscache.h"
 
+#include "cache/column_facts.h"
 #include "cache/cache.h"
+#include "cache/cached_expression.h"
 #include "cache/directory.h"
 #include "cache/disk/disk_cache.h"
 #include "cache/functions.h"
@@ -204,23 +208,70 @@ penumbra_sql_get_staleness(PG_FUNCTION_ARGS)
 	return (Datum) 0;
 }
 
+/* Of a relation that somebody has locked, so that it cannot be looked at, an expression has no text. */
+static bool
+describe_expression(Oid relid, ColumnKey key, bool sees_all, NameData *name, Oid *type, int32 *typmod)
+{
+	Relation	rel;
+	ColumnFacts facts;
+	Bitmapset  *attributes;
+	bool		is_seen;
+	int			attribute = -1;
+
+	if (!ConditionalLockRelationOid(relid, AccessShareLock))
+		return false;
+	rel = try_relation_open(relid, NoLock);
+	if (rel == NULL)
+	{
+		UnlockRelationOid(relid, AccessShareLock);
+		return false;
+	}
+	key = column_key_now(key, RelationGetDescr(rel));
+	facts = column_key_facts(key, RelationGetDescr(rel));
+	is_seen = OidIsValid(facts.type_oid) && column_key_name(key, rel, name);
+	attributes = cached_expression_attributes(key);
+	while ((attribute = bms_next_member(attributes, attribute)) >= 0)
+		is_seen &= sees_all || may_see_column(relid, attribute);
+	*type = facts.type_oid;
+	*typmod = facts.typmod;
+	relation_close(rel, AccessShareLock);
+	return is_seen;
+}
+
+/* False: it is gone, or the user may not see it. */
+static bool
+describe_column(Oid relid, ColumnKey key, bool sees_all, NameData *name, Oid *type, int32 *typmod)
+{
+	HeapTuple	tuple;
+	bool		is_seen;
+
+	if (column_key_is_expression(key))
+		return describe_expression(relid, key, sees_all, name, type, typmod);
+	tuple = SearchSysCacheAttNum(relid, column_key_number(key));
+	if (!HeapTupleIsValid(tuple))
+		return false;
+	is_seen = sees_all || may_see_column(relid, column_key_number(key));
+	*name = ((Form_pg_attribute) GETSTRUCT(tuple))->attname;
+	*type = ((Form_pg_attribute) GETSTRUCT(tuple))->atttypid;
+	*typmod = ((Form_pg_attribute) GETSTRUCT(tuple))->atttypmod;
+	ReleaseSysCache(tuple);
+	return is_seen;
+}
+
 static void
 put_column(ReturnSetInfo *result, Oid relid, const ColumnSummary *column, bool sees_all)
 {
-	AttrNumber	attnum = column_key_number(column->column);
-	HeapTuple	tuple = SearchSysCacheAttNum(relid, attnum);
-	Form_pg_attribute att;
+	NameData	name;
+	Oid			type;
+	int32		typmod;
 
-	if (!HeapTupleIsValid(tuple))
-		return;
-	att = (Form_pg_attribute) GETSTRUCT(tuple);
-	if (sees_all || may_see_column(relid, attnum))
+	if (describe_column(relid, column->column, sees_all, &name, &type, &typmod))
 	{
 		Datum		values[] = {
 			0, 0, 0,			/* the relation's names */
-			Int16GetDatum(attnum),
-			NameGetDatum(&att->attname),
-			CStringGetTextDatum(format_type_with_typemod(att->atttypid, att->atttypmod)),
+			Int16GetDatum(column_key_number(column->column)),
+			NameGetDatum(&name),
+			CStringGetTextDatum(format_type_with_typemod(type, typmod)),
 			Int64GetDatum(column->chunks),
 			Int64GetDatum(column->pages),
 			Int64GetDatum(column->rows),
@@ -232,10 +283,10 @@ put_column(ReturnSetInfo *result, Oid relid, const ColumnSummary *column, bool s
 		};
 		bool		nulls[lengthof(values)] = {0};
 
+		nulls[3] = column_key_is_expression(column->column);
 		put_names(&values[0], &nulls[0], MyDatabaseId, relid);
 		put_row(result, values, nulls);
 	}
-	ReleaseSysCache(tuple);
 }
 
 /* put_column() decides for each column whether the user may see it. */

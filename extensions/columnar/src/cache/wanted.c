@@ -122,7 +122,7 @@ wanted_note(Oid database, Oid relid, const ColumnKey *columns, int ncolumns)
 		return;
 	was_empty = control->waiting == 0;
 	for (int i = 0; i < ncolumns; i++)
-		note_column(database, relid, columns[i], 1);
+		note_column(database, relid, column_key_of_number(column_key_number(columns[i])), 1);
 	LWLockRelease(wanted_lock);
 	if (was_empty)
 		wanted_wake_listener();

@@ -30,7 +30,7 @@ typedef struct WantedRelation
 	uint32		count;			/* of its most wanted column, since it was last forgotten */
 	uint32		priority;		/* the worker's */
 	int			ncolumns;
-	ColumnKey  *columns;
+	ColumnKey  *columns;		/* without the serials of expressions */
 	MemoryShortage shortage;	/* when one of them was tried last */
 } WantedRelation;
 

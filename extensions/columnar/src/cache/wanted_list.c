@@ -15,10 +15,10 @@
 
 #include <xxhash.h>
 
-#include "access/htup_details.h"
 #include "lib/stringinfo.h"
 #include "utils/timestamp.h"
 
+#include "cache/cached_expression.h"
 #include "cache/directory.h"
 #include "cache/disk/disk_cache.h"
 #include "cache/wanted.h"
@@ -54,6 +54,7 @@ wanted_list_save(void)
 		pfree(columns);
 	}
 	wanted_append_lines(&list);
+	cached_expression_save();
 	hash = XXH3_64bits(list.data, list.len);
 	if (hash != saved_hash && disk_make_directory() == NULL &&
 		disk_replace_file(LIST_FILE, list.data, list.len))
@@ -94,17 +95,17 @@ read_list(void)
 	{
 		Oid			database;
 		Oid			relid;
-		int			attnum;
+		int			number;
 		uint32		uses;
 		int			length = 0;
 
 		/* sscanf() goes to the end of what it reads from, wherever it stops */
 		*end = '\0';
-		if (sscanf(line, WANTED_LINE "%n", &database, &relid, &attnum, &uses, &length) != 4 ||
+		if (sscanf(line, WANTED_LINE "%n", &database, &relid, &number, &uses, &length) != 4 ||
 			line + length != end)
 			break;
-		if (attnum > 0 && attnum <= MaxHeapAttributeNumber && OidIsValid(database) && OidIsValid(relid))
-			note_column(database, relid, column_key_of_attribute((AttrNumber) attnum), uses);
+		if (column_number_is_possible(number) && OidIsValid(database) && OidIsValid(relid))
+			note_column(database, relid, column_key_of_number(number), uses);
 	}
 	wanted_set_list_read();
 }

@@ -54,6 +54,7 @@
 #include "utils/timestamp.h"
 #include "utils/wait_event.h"
 
+#include "cache/column_facts.h"
 #include "cache/cache.h"
 #include "cache/policy/database.h"
 #include "cache/policy/pace.h"
@@ -487,10 +488,11 @@ filter_columns(Relation rel, ColumnKey *columns, int ncolumns)
 
 	for (int i = 0; i < ncolumns; i++)
 	{
+		ColumnKey	column = column_key_now(columns[i], RelationGetDescr(rel));
 		PenumbraType type;
 
-		if (cache_type_of_column(columns[i], RelationGetDescr(rel), &type))
-			columns[count++] = columns[i];
+		if (cache_type_of_column(column, RelationGetDescr(rel), &type))
+			columns[count++] = column;
 	}
 	return count;
 }

@@ -28,15 +28,16 @@ $node->safe_psql('postgres', q{
 	INSERT INTO dim SELECT i, 'name ' || i, i % 10 FROM generate_series(1, 50000) i;
 	INSERT INTO fact SELECT i, 1 + i % 50000, i % 1000 FROM generate_series(1, 200000) i;
 	INSERT INTO key_only SELECT i, 'unused' FROM generate_series(1, 50000) i;
+	CREATE TABLE events AS SELECT i AS id, jsonb_build_object('kind', i % 7, 'more', i) AS doc FROM generate_series(1, 50000) i;
 });
-$node->safe_psql('postgres', 'VACUUM ANALYZE dim, fact, key_only, parts');
+$node->safe_psql('postgres', 'VACUUM ANALYZE dim, fact, key_only, parts, events');
 
 # The columns that are loaded once the statement is planned: that alone is a wish.
 sub loaded_after
 {
 	my ($settings, $query) = @_;
 
-	$node->safe_psql('postgres', q{SELECT penumbra.unload(c) FROM unnest('{dim,fact,key_only,part_1,part_2}'::regclass[]) c});
+	$node->safe_psql('postgres', q{SELECT penumbra.unload(c) FROM unnest('{dim,fact,key_only,part_1,part_2,events}'::regclass[]) c});
 	# a role without privileges gets an error once the plan is made
 	$node->psql('postgres', "$settings; EXPLAIN $query");
 	$node->poll_query_until('postgres', q{
@@ -64,6 +65,10 @@ is(loaded_after('SELECT', 'SELECT sum(f.amount) FROM fact f WHERE EXISTS (SELECT
 	'fact.amount fact.dim key_only.id', 'a key that is only tested');
 is(loaded_after('SELECT', 'SELECT (SELECT region FROM dim WHERE id = f.dim), amount FROM fact f'), $all,
 	'a subquery for each row');
+
+my $path = q{SELECT doc->>'kind', count(*) FROM events WHERE id > 7 GROUP BY 1};
+is(loaded_after('SELECT', $path), 'events.id', 'a path of a document: not when it is asked for once');
+is(loaded_after('SELECT', $path), q{events.(doc ->> 'kind'::text) events.id}, 'but when it is again');
 
 my $partitioned = 'SELECT sum(p.amount) FROM fact JOIN parts p ON p.id = fact.dim';
 my $of_parts = 'fact.dim part_1.amount part_1.id';

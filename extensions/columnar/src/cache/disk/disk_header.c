@@ -77,7 +77,7 @@ bool
 disk_header_is_sound(const SavedHeader *header, Size bytes)
 {
 	bool		sound = bytes >= sizeof(SavedHeader) &&
-		header->column_count <= MaxHeapAttributeNumber && header->pages <= CHUNK_PAGES &&
+		header->column_count <= COLUMN_KEY_PLACES_MAX && header->pages <= CHUNK_PAGES &&
 		header->offset_bit_bytes <= CHUNK_OFFSET_BYTES_MAX &&
 		header->rows <= CHUNK_PAGES * MaxHeapTuplesPerPage && bytes == SAVED_BYTES(header) &&
 		header->first_row[0] == 0 && header->first_row[CHUNK_PAGES] == header->rows &&
@@ -151,17 +151,17 @@ disk_create_chunk(const SavedHeader *header, const ManifestChunk *entry,
 	chunk->bytes = bytes;
 	for (uint32 i = 0; i < entry->segment_count; i++)
 	{
-		ColumnKey	column = column_key_of_attribute((AttrNumber) segments[i].attnum);
-		CachedSegment *segment = chunk_slot(chunk, column);
+		ColumnKey	column = column_key_of_number(segments[i].number);
+		CachedSegment *segment = column_number_is_possible(segments[i].number) ? chunk_slot(chunk, column) : NULL;
 
 		/* no trust in what a file says */
-		if (segment == NULL || column_key_number(column) != segments[i].attnum)
+		if (segment == NULL)
 			continue;
 		segment->extent = segments[i].extent;
 		segment->zone_map = segments[i].zone_map;
 		segment->bytes = segments[i].extent.plain_bytes;
 		segment->facts = (ColumnFacts) {
-			.missing = segments[i].missing,
+			.content = segments[i].content,
 			.type_oid = segments[i].type_oid,
 			.typmod = segments[i].typmod,
 			.collation = segments[i].collation,

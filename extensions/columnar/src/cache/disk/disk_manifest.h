@@ -29,11 +29,11 @@ typedef struct ManifestSegment
 {
 	DiskExtent	extent;
 	PenumbraZoneMap zone_map;
-	uint64		missing;
+	uint64		content;
 	Oid			type_oid;
 	int32		typmod;
 	Oid			collation;
-	int32		attnum;
+	int32		number;			/* column_key_number() */
 } ManifestSegment;
 
 /* What pg_control said before recovery began. */

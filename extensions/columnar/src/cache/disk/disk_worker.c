@@ -33,6 +33,7 @@
 #include "utils/wait_event.h"
 
 #include "pg_compat.h"
+#include "cache/cached_expression.h"
 #include "cache/disk/disk_cache.h"
 #include "cache/disk/disk_header.h"
 #include "cache/disk/disk_manifest.h"
@@ -349,8 +350,8 @@ append_to_manifest(StringInfo manifest, Oid relid)
 		saved.type_oid = segment->facts.type_oid;
 		saved.typmod = segment->facts.typmod;
 		saved.collation = segment->facts.collation;
-		saved.missing = segment->facts.missing;
-		saved.attnum = column_key_number(segment->column);
+		saved.content = segment->facts.content;
+		saved.number = column_key_number(segment->column);
 		appendBinaryStringInfo(manifest, (char *) &saved, sizeof(saved));
 		entry.segment_count++;
 	}
@@ -417,6 +418,8 @@ save_manifest(void)
 		/* T1, after the last header was copied */
 		lsn = end_of_wal();
 		XLogFlush(lsn);
+		/* what numbers in the manifest stand for */
+		cached_expression_save();
 		if (!manifest_write(manifest->data, manifest->len, lsn))
 		{
 			note_write_error("the manifest");

@@ -29,6 +29,7 @@
 #include "utils/inval.h"
 #include "utils/syscache.h"
 
+#include "cache/cached_expression.h"
 #include "cache/cache.h"
 #include "cache/policy/database.h"
 #include "cache/directory.h"
@@ -60,6 +61,7 @@ forget_database(void)
 		return;
 	directory_drop_database(MyDatabaseId);
 	wanted_forget_database(MyDatabaseId);
+	cached_expression_forget_database(MyDatabaseId);
 }
 
 /* The drop of this transaction, which may be rolled back, is left to its commit. */

@@ -34,6 +34,7 @@
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 
+#include "cache/cached_expression.h"
 #include "cache/cache.h"
 #include "cache/directory.h"
 #include "cache/policy/table_options.h"
@@ -152,7 +153,12 @@ table_options_read(Oid relid)
 bool
 table_options_permit(const TableOptions *options, ColumnKey column)
 {
-	return bms_is_member(column_key_number(column), options->exceptions) == options->is_never;
+	Bitmapset  *attributes = column_key_is_expression(column) ? cached_expression_attributes(column)
+		: bms_make_singleton(column_key_number(column));
+
+	if (options->is_never)
+		return attributes != NULL && bms_is_subset(attributes, options->exceptions);
+	return attributes != NULL && !bms_overlap(attributes, options->exceptions);
 }
 
 bool
@@ -184,7 +190,11 @@ apply_to(const RelationSummary *relation)
 
 	for (int i = 0; i < count; i++)
 	{
-		if (table_options_permit(&options, columns[i].column))
+		ColumnKey	column = columns[i].column;
+
+		if (column_key_is_expression(column))
+			column = cached_expression_key(relation->relid, column_key_number(column));
+		if (table_options_permit(&options, column))
 			continue;
 		(void) directory_drop_relation(&relation->key);
 		break;

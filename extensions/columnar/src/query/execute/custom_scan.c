@@ -65,6 +65,7 @@
 #include "query/pipeline/stage_scan.h"
 #include "query/pipeline/stages.h"
 #include "query/pipeline/translation.h"
+#include "query/planning/expression_columns.h"
 #include "query/planning/plan_walk.h"
 #include "query/planning/planning.h"
 #include "query/planning/refusal.h"
@@ -411,10 +412,16 @@ open_table(PenumbraScanState *state, ScanInput *input, int i)
 	ScanTable  *table = &input->tables[i];
 	List	   *attnums = list_nth(input->stage->table_attnums, i);
 	int			count = list_length(attnums);
-	ColumnKey  *columns = column_keys_of_attributes(attnums);
+	ColumnKey  *columns = expression_columns_keys(input->stage->relation_oid, RelationGetRelid(table->rel), attnums,
+												  state->pipeline->expression_columns);
 	Snapshot	snapshot = state->css.ss.ps.state->es_snapshot;
 	bool		has_positions = stage_scan_has_positions(input->stage);
 
+	if (columns == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
+				 errmsg("too many expressions of relation \"%s\" are cached", RelationGetRelationName(table->rel)),
+				 errhint("Run the query again: it is planned without them.")));
 	pgstat_count_heap_scan(table->rel);
 	table->cached = state->parallel == NULL
 		? cache_scan_begin(table->rel, snapshot, columns, count, has_positions && !row_identity_is_given(state))

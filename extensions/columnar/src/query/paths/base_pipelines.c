@@ -30,6 +30,7 @@
 #include "query/pipeline/pipeline.h"
 #include "query/pipeline/rel_pipeline.h"
 #include "query/pipeline/stages.h"
+#include "query/planning/expression_columns.h"
 #include "query/planning/planning.h"
 #include "query/planning/relation_numbers.h"
 #include "query/planning/repeats.h"
@@ -46,9 +47,11 @@ child_attnums(Oid parent_oid, Oid child_oid, List *attnums)
 
 	foreach(lc, attnums)
 	{
-		char	   *name = get_attname(parent_oid, lfirst_int(lc), false);
+		AttrNumber	attno = lfirst_int(lc);
 
-		mapped = lappend_int(mapped, get_attnum(child_oid, name));
+		if (!expression_column_is(attno))
+			attno = get_attnum(child_oid, get_attname(parent_oid, attno, false));
+		mapped = lappend_int(mapped, attno);
 	}
 	return mapped;
 }
@@ -82,23 +85,6 @@ collect_children(PlannerInfo *root, Index parent, List **tables)
 		*tables = lappend(*tables, table);
 	}
 	return true;
-}
-
-/* The columns that `rel` outputs to the stages above, and what its quals need. */
-static List *
-attnums_of_rel(RelOptInfo *rel)
-{
-	Bitmapset  *used = NULL;
-	List	   *attnums = NIL;
-	int			member = -1;
-	ListCell   *lc;
-
-	pull_varattnos((Node *) rel->reltarget->exprs, rel->relid, &used);
-	foreach(lc, rel->baserestrictinfo)
-		pull_varattnos((Node *) lfirst_node(RestrictInfo, lc)->clause, rel->relid, &used);
-	while ((member = bms_next_member(used, member)) >= 0)
-		attnums = lappend_int(attnums, member + FirstLowInvalidHeapAttributeNumber);
-	return attnums;
 }
 
 /* The quals without subqueries; the others into *with_subplans. */
@@ -141,14 +127,15 @@ pipeline_of_table(PlannerInfo *root, RelOptInfo *rel)
 	RelPipeline *planned;
 	PipelineStage *scan;
 	List	   *tables = NIL;
-	List	   *attnums = attnums_of_rel(rel);
+	const char *reason = NULL;
+	List	   *attnums = expression_columns_of_rel(root, rel, &reason);
 	List	   *with_subplans;
 	List	   *plain = split_quals(rel, &with_subplans);
 	double		tuples = 0;
 	double		rows = rel->rows;
 	ListCell   *lc;
 
-	if (rte->tablesample != NULL)
+	if (rte->tablesample != NULL || reason != NULL)
 		return NULL;
 	if (!rte->inh)
 	{
@@ -164,11 +151,6 @@ pipeline_of_table(PlannerInfo *root, RelOptInfo *rel)
 	}
 	else if (!collect_children(root, rel->relid, &tables) || tables == NIL)
 		return NULL;
-	foreach(lc, attnums)
-	{
-		if (lfirst_int(lc) <= 0)
-			return NULL;
-	}
 	planned = palloc0(sizeof(RelPipeline));
 	planned->pipeline = rel_pipeline_begin_scan(root, rel->relid, attnums);
 	scan = planned->pipeline->top;

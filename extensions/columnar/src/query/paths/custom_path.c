@@ -22,6 +22,7 @@
 #include "query/pipeline/init_plans.h"
 #include "query/pipeline/pipeline.h"
 #include "query/pipeline/rel_pipeline.h"
+#include "query/planning/expression_columns.h"
 #include "query/planning/node_kinds.h"
 #include "query/planning/planning.h"
 #include "query/planning/relation_numbers.h"
@@ -182,6 +183,23 @@ add_init_plans(PlannerInfo *root, const Pipeline *pipeline)
 	}
 }
 
+static List *
+expression_columns_of(const Pipeline *pipeline)
+{
+	List	   *numbers = NIL;
+	ListCell   *lc;
+	ListCell   *lc2;
+
+	foreach(lc, pipeline_scans(pipeline))
+	{
+		const PipelineStage *scan = lfirst(lc);
+
+		foreach(lc2, scan->source == NULL ? scan->exprs : NIL)
+			numbers = list_append_unique_int(numbers, lfirst_node(Var, lc2)->varattno);
+	}
+	return expression_columns_list(numbers, 0);
+}
+
 Plan *
 custom_path_plan(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path, List *tlist,
 				 List *clauses, List *custom_plans)
@@ -205,6 +223,7 @@ custom_path_plan(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path, List
 		path->pipeline->is_checked = false;
 	add_init_plans(root, path->pipeline);
 	path->pipeline->tried_params = init_plans_tried(root, path->pipeline);
+	path->pipeline->expression_columns = expression_columns_of(path->pipeline);
 	path->pipeline->names = relation_numbers_to_list(pipeline_numbers(path->pipeline));
 	scan->scan.plan.targetlist = tlist;
 	scan->scan.plan.qual = extract_actual_clauses(kept, false);

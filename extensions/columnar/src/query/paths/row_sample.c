@@ -15,6 +15,7 @@
  */
 #include "postgres.h"
 
+#include "nodes/nodeFuncs.h"
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
 #include "utils/lsyscache.h"
@@ -91,7 +92,7 @@ add_quals(PlannerInfo *root, Translation *translation, const ServedTable *table)
 
 /* count(*), and min() and max() of columns, of which it makes the list of bounds; false: refused. */
 static bool
-add_aggregates(Translation *translation, ServedTable *table)
+add_aggregates(Translation *translation, const PipelineStage *scan, ServedTable *table)
 {
 	PenumbraAggregateCall calls[1 + 2 * SAMPLED_COLUMNS_MAX] = {{.function = PENUMBRA_AGG_COUNT_STAR,
 	.result = PENUMBRA_INT8,.filter = -1}};
@@ -106,7 +107,7 @@ add_aggregates(Translation *translation, ServedTable *table)
 		ColumnBounds *bounds;
 
 		if (count == (int) lengthof(calls) ||
-			!has_integers(translation, column, get_atttype(table->oid, lfirst_int(lc))))
+			!has_integers(translation, column, exprType(list_nth(scan->exprs, foreach_current_index(lc)))))
 			continue;
 		call.result = penumbra_plan_expr_type(translation->plan, column);
 		call.function = PENUMBRA_AGG_MIN;
@@ -123,7 +124,7 @@ add_aggregates(Translation *translation, ServedTable *table)
 }
 
 void
-row_sample_take(PlannerInfo *root, ServedTable *table, Relation relation, const ColumnKey *columns)
+row_sample_take(PlannerInfo *root, ServedTable *table, Relation relation)
 {
 	const Pipeline *pipeline = rel_pipeline_begin_scan(root, table->rel->relid, table->attnums);
 	int64		values[1 + 2 * SAMPLED_COLUMNS_MAX];
@@ -139,8 +140,8 @@ row_sample_take(PlannerInfo *root, ServedTable *table, Relation relation, const 
 	translation = translation_begin(NULL, NULL);
 	translation->needs_values = true;
 	if (stage_scan_add_to_plan(translation, pipeline->top) &&
-		add_quals(root, translation, table) && add_aggregates(translation, table) &&
-		cache_aggregate(relation, columns, list_length(table->attnums), translation->plan,
+		add_quals(root, translation, table) && add_aggregates(translation, pipeline->top, table) &&
+		cache_aggregate(relation, table->columns, list_length(table->attnums), translation->plan,
 						pipeline->top->operator, values, &rows) && rows > 0)
 		table->sampled_share = values[0] / rows;
 	translation_end(translation);

@@ -25,7 +25,7 @@ typedef struct ColumnBounds
  * bounds of its columns of integers and dates in them: a fraction of a
  * millisecond.  Fills sampled_share and bounds, if it can.
  */
-extern void row_sample_take(PlannerInfo *root, ServedTable *table, Relation relation, const ColumnKey *columns);
+extern void row_sample_take(PlannerInfo *root, ServedTable *table, Relation relation);
 /* Of so many rows the groups by these keys. */
 extern double row_sample_groups(PlannerInfo *root, List *keys, double rows);
 /* The bounds of the expression in the rows that pass; NULL: not known, or no column. */

@@ -28,6 +28,7 @@
 #include "query/pipeline/cost.h"
 #include "query/pipeline/pipeline.h"
 #include "query/pipeline/rel_pipeline.h"
+#include "query/planning/expression_columns.h"
 #include "query/planning/node_kinds.h"
 #include "query/planning/planning.h"
 #include "query/planning/relation_numbers.h"
@@ -145,6 +146,8 @@ make_scan_path(PlannerInfo *root, ServedTable *table, Path *replaced, const Penu
 
 	split_quals(table, workers > 0, &pushed, &kept);
 	clauses = extract_actual_clauses(kept, false);
+	if (expression_columns_hide(root, clauses))
+		return NULL;
 	foreach(lc, pull_var_clause((Node *) clauses, PVC_RECURSE_PLACEHOLDERS))
 		outputs = list_append_unique(outputs, lfirst(lc));
 	/* A partial path keeps at least the quals that the serial one keeps. */
@@ -224,7 +227,7 @@ add_scan_paths(PlannerInfo *root, ServedTable *table)
 	PenumbraPath *parallel = NULL;
 	int			workers = 0;
 
-	if (ordinary == NULL || !target_is_columns(rel))
+	if (ordinary == NULL || !target_is_columns(rel) || expression_columns_hide(root, rel->reltarget->exprs))
 		return;
 	if (rel->consider_parallel)
 		workers = compute_parallel_worker(rel, rel->pages, -1, max_parallel_workers_per_gather);

@@ -20,6 +20,7 @@
 #include "utils/rel.h"
 
 #include "cache/cache.h"
+#include "cache/column_facts.h"
 #include "query/paths/custom_path.h"
 #include "query/paths/row_sample.h"
 #include "query/paths/tables.h"
@@ -30,6 +31,7 @@
 #include "query/pipeline/stage_scan.h"
 #include "query/pipeline/translate_expr.h"
 #include "query/pipeline/translation.h"
+#include "query/planning/expression_columns.h"
 #include "query/planning/planning.h"
 #include "query/planning/privileges.h"
 #include "query/planning/relation_numbers.h"
@@ -40,32 +42,6 @@
 
 /* From so many chunks on, planning looks at what zone maps will skip. */
 #define SAMPLED_CHUNKS_MIN 4
-
-/* The columns of rel that the query reads; NULL with a reason if it reads what is no column. */
-static bool
-columns_used(RelOptInfo *rel, List **attnums, const char **reason)
-{
-	Bitmapset  *used = NULL;
-	ListCell   *lc;
-	int			member = -1;
-
-	*attnums = NIL;
-	pull_varattnos((Node *) rel->reltarget->exprs, rel->relid, &used);
-	foreach(lc, rel->baserestrictinfo)
-		pull_varattnos((Node *) lfirst_node(RestrictInfo, lc)->clause, rel->relid, &used);
-	while ((member = bms_next_member(used, member)) >= 0)
-	{
-		AttrNumber	attno = member + FirstLowInvalidHeapAttributeNumber;
-
-		if (attno <= 0)
-		{
-			*reason = attno == 0 ? "whole-row reference" : "system column";
-			return false;
-		}
-		*attnums = lappend_int(*attnums, attno);
-	}
-	return true;
-}
 
 bool
 tables_is_target_or_locked(PlannerInfo *root, RelOptInfo *rel)
@@ -120,9 +96,12 @@ refusal_of_columns(Relation rel, List *attnums, const char **subject)
 
 	foreach(lc, attnums)
 	{
-		Form_pg_attribute attribute = TupleDescAttr(RelationGetDescr(rel), lfirst_int(lc) - 1);
+		Form_pg_attribute attribute;
 		PenumbraType type;
 
+		if (expression_column_is(lfirst_int(lc)))
+			continue;
+		attribute = TupleDescAttr(RelationGetDescr(rel), lfirst_int(lc) - 1);
 		if (cache_type_of(attribute->atttypid, &type))
 			continue;
 		*subject = quote_qualified_identifier(RelationGetRelationName(rel), NameStr(attribute->attname));
@@ -136,8 +115,7 @@ refusal_of_columns(Relation rel, List *attnums, const char **subject)
  * by those whose values are known.  Quals that can fail never skip anything.
  */
 static void
-examine_quals(PlannerInfo *root, ServedTable *table, Relation relation,
-			  const ColumnKey *columns, bool may_read_values)
+examine_quals(PlannerInfo *root, ServedTable *table, Relation relation, bool may_read_values)
 {
 	RelOptInfo *rel = table->rel;
 	PipelineStage *scan = rel_pipeline_begin_scan(root, rel->relid, table->attnums)->top;
@@ -175,7 +153,7 @@ examine_quals(PlannerInfo *root, ServedTable *table, Relation relation,
 	}
 	if (count > 0 && may_read_values && table->coverage.cached_pages >= SAMPLED_CHUNKS_MIN * cache_chunk_pages &&
 		stage_filter_add_conjuncts(translation, conjuncts, count) && translation_finish(translation))
-		table->skipped_share = cache_estimate_skipped(relation, columns,
+		table->skipped_share = cache_estimate_skipped(relation, table->columns,
 													  list_length(table->attnums),
 													  translation->plan,
 													  scan->operator);
@@ -214,24 +192,24 @@ examine_repetition(PlannerInfo *root, ServedTable *table)
 
 /* The table, and those of the columns that are not cached at all. */
 static char *
-missing_columns(Relation relation, List *attnums)
+missing_columns(Relation relation, const ServedTable *table)
 {
 	StringInfoData text;
 	const char *separator = " (";
-	ListCell   *lc;
 
 	initStringInfo(&text);
 	appendStringInfoString(&text, quote_identifier(RelationGetRelationName(relation)));
-	foreach(lc, attnums)
+	for (int i = 0; i < list_length(table->attnums); i++)
 	{
-		AttrNumber	attno = lfirst_int(lc);
-		ColumnKey	column = column_key_of_attribute(attno);
+		const ColumnKey *column = &table->columns[i];
 		CacheCoverage coverage;
+		NameData	name;
 
-		if (cache_estimate_coverage(relation, &column, 1, &coverage) && coverage.cached_pages > 0)
+		if ((cache_estimate_coverage(relation, column, 1, &coverage) && coverage.cached_pages > 0) ||
+			!column_key_name(*column, relation, &name))
 			continue;
 		appendStringInfo(&text, "%s%s", separator,
-						 quote_identifier(NameStr(TupleDescAttr(RelationGetDescr(relation), attno - 1)->attname)));
+						 column_key_is_expression(*column) ? NameStr(name) : quote_identifier(NameStr(name)));
 		separator = ", ";
 	}
 	if (separator[0] == ',')
@@ -245,10 +223,11 @@ examine_opened(PlannerInfo *root, RelOptInfo *rel, RangeTblEntry *rte, Relation 
 	ServedTable *table = palloc0(sizeof(ServedTable));
 	const char *reason = refusal_of_table(rel, rte, relation);
 	const char *subject;
-	ColumnKey  *columns;
 	bool		is_cached;
 
-	if (reason != NULL || !columns_used(rel, &table->attnums, &reason))
+	if (reason == NULL)
+		table->attnums = expression_columns_of_rel(root, rel, &reason);
+	if (reason != NULL)
 		planning_refuse(reason, quote_identifier(RelationGetRelationName(relation)));
 	else if ((reason = refusal_of_query(root)) != NULL)
 		planning_refuse(reason, NULL);
@@ -256,8 +235,14 @@ examine_opened(PlannerInfo *root, RelOptInfo *rel, RangeTblEntry *rte, Relation 
 		planning_refuse(reason, subject);
 	if (reason != NULL)
 		return NULL;
-	columns = column_keys_of_attributes(table->attnums);
-	is_cached = cache_estimate_coverage(relation, columns, list_length(table->attnums),
+	table->columns = expression_columns_keys(rte->relid, rte->relid, table->attnums,
+											 expression_columns_list(table->attnums, rel->relid));
+	if (table->columns == NULL)
+	{
+		planning_refuse("too many expressions of a table", quote_identifier(RelationGetRelationName(relation)));
+		return NULL;
+	}
+	is_cached = cache_estimate_coverage(relation, table->columns, list_length(table->attnums),
 										&table->coverage);
 	if (!is_cached)
 		memset(&table->coverage, 0, sizeof(table->coverage));
@@ -269,7 +254,7 @@ examine_opened(PlannerInfo *root, RelOptInfo *rel, RangeTblEntry *rte, Relation 
 		wishes_add(root, table);
 	if (table->coverage.cached_pages == 0 && !in_tree && !MODE_IS_FORCED())
 	{
-		planning_refuse("not cached", missing_columns(relation, table->attnums));
+		planning_refuse("not cached", missing_columns(relation, table));
 		return NULL;
 	}
 	table->sampled_share = -1;
@@ -277,9 +262,9 @@ examine_opened(PlannerInfo *root, RelOptInfo *rel, RangeTblEntry *rte, Relation 
 	{
 		bool		may_read_values = privileges_permit_values(root);
 
-		examine_quals(root, table, relation, columns, may_read_values);
+		examine_quals(root, table, relation, may_read_values);
 		if (may_read_values && bms_membership(root->all_baserels) == BMS_MULTIPLE)
-			row_sample_take(root, table, relation, columns);
+			row_sample_take(root, table, relation);
 		examine_repetition(root, table);
 	}
 	return table;

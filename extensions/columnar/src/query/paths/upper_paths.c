@@ -43,6 +43,7 @@
 #include "query/pipeline/stage_scan.h"
 #include "query/pipeline/stages.h"
 #include "query/pipeline/translate_aggregate.h"
+#include "query/planning/expression_columns.h"
 #include "query/planning/node_kinds.h"
 #include "query/planning/planning.h"
 #include "query/planning/relation_numbers.h"
@@ -764,14 +765,18 @@ limited_sort(Pipeline *pipeline)
 	return copy;
 }
 
-/* What comes out of tables and joins is PostgreSQL's projection of our rows, unless it has subqueries. */
+/*
+ * What comes out of tables and joins is PostgreSQL's projection of our rows, unless it has subqueries, or expressions
+ * that are columns.
+ */
 static void
 add_subqueries(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel)
 {
 	PathTarget *target = root->upper_targets[UPPERREL_FINAL];
 	RelPipeline *planned = rows_for_target(root, input_rel, target);
 
-	if (planned == NULL || planned->clauses != 0 || planned->subplans == NIL)
+	if (planned == NULL || planned->clauses != 0 ||
+		(planned->subplans == NIL && !expression_columns_hide(root, target->exprs)))
 		return;
 	if (can_have_target(root, planned, target))
 		finish_stage(root, UPPERREL_FINAL, planned, 0, output_rel, target, NODE_JOIN, NIL);

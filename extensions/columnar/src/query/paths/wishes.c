@@ -70,6 +70,8 @@ wishes_add(PlannerInfo *root, const ServedTable *table)
 	old_context = MemoryContextSwitchTo(root->planner_cxt);
 	wish = palloc0(sizeof(Wish));
 	wish->table = *table;
+	wish->table.columns = palloc(sizeof(ColumnKey) * Max(list_length(table->attnums), 1));
+	memcpy(wish->table.columns, table->columns, sizeof(ColumnKey) * list_length(table->attnums));
 	wish->table.attnums = list_copy(table->attnums);
 	wish->named_oid = named_table(root, table->rel->relid);
 	planning->wishes = lappend(planning->wishes, wish);
@@ -101,7 +103,7 @@ note_read(const PlanReads *reads, Index relid, Cost spent)
 		user = OidIsValid(table->rel->userid) ? table->rel->userid : GetUserId();
 		/* PostgreSQL checks it at executor start only, so planning alone must not load others' tables. */
 		if (cache_may_read(user, wish->named_oid, 0))
-			cache_note_wanted(oid, column_keys_of_attributes(table->attnums), list_length(table->attnums));
+			cache_note_wanted(oid, table->columns, list_length(table->attnums));
 	}
 }
 

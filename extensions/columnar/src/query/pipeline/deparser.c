@@ -11,10 +11,12 @@
 
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
+#include "rewrite/rewriteManip.h"
 #include "utils/ruleutils.h"
 
 #include "query/pipeline/deparser.h"
 #include "query/pipeline/pipeline.h"
+#include "query/planning/expression_columns.h"
 #include "query/planning/relation_numbers.h"
 
 Deparser
@@ -24,15 +26,38 @@ deparser_of_pipeline(const Pipeline *pipeline)
 	{
 		.names = pipeline->names,
 			.context = relation_numbers_deparse_context(pipeline->names),
+			.expression_columns = pipeline->expression_columns,
 			.has_prefix = list_length(pipeline_scans(pipeline)) > 1
 	};
 }
 
+/* An expression that is a column, of the relation that the pipeline calls so. */
+static Node *
+expression_of_column(const Var *column, const List *expression_columns)
+{
+	ListCell   *lc;
+
+	foreach(lc, expression_columns)
+	{
+		if (intVal(linitial((List *) lfirst(lc))) == column->varattno)
+		{
+			Node	   *expr = copyObject(lsecond((List *) lfirst(lc)));
+
+			ChangeVarNodes(expr, 1, column->varno, 0);
+			return expr;
+		}
+	}
+	elog(ERROR, "expression column %d does not exist", column->varattno);
+}
+
+/* Parameters are numbered, and columns that are expressions written as these. */
 static Node *
 number_params(Node *node, void *context)
 {
 	if (node == NULL)
 		return NULL;
+	if (IsA(node, Var) && expression_column_is(((Var *) node)->varattno))
+		return expression_of_column((Var *) node, context);
 	if (IsA(node, Param))
 	{
 		Param	   *param = copyObject((Param *) node);
@@ -52,8 +77,8 @@ number_params(Node *node, void *context)
 char *
 deparser_text(Node *node, const Deparser *deparser)
 {
-	return deparse_expression(number_params(pipeline_without_windows(node), NULL), deparser->context,
-							  deparser->has_prefix, false);
+	node = number_params(pipeline_without_windows(node), deparser->expression_columns);
+	return deparse_expression(node, deparser->context, deparser->has_prefix, false);
 }
 
 void

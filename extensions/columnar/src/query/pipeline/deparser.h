@@ -21,6 +21,7 @@ typedef struct Deparser
 {
 	List	   *names;
 	List	   *context;
+	List	   *expression_columns;
 	bool		has_prefix;
 } Deparser;
 

@@ -301,7 +301,7 @@ pipeline_to_list(const Pipeline *pipeline)
 								  pipeline->names);
 
 	list = lappend(lappend(list, makeBoolean(pipeline->is_checked)), pipeline->tried_params);
-	return lappend(list, pipeline->called_exprs);
+	return lappend(lappend(list, pipeline->called_exprs), pipeline->expression_columns);
 }
 
 Pipeline *
@@ -317,5 +317,6 @@ pipeline_from_list(List *list)
 	pipeline->is_checked = boolVal(list_nth(list, 5));
 	pipeline->tried_params = list_nth(list, 6);
 	pipeline->called_exprs = list_nth(list, 7);
+	pipeline->expression_columns = list_nth(list, 8);
 	return pipeline;
 }

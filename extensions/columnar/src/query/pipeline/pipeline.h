@@ -89,6 +89,7 @@ typedef struct Pipeline
 	bool		has_barrier;	/* row-level security or a security barrier hides rows: counts are not shown */
 	bool		holds_rows;		/* while planning: no row leaves before the last is computed */
 	List	   *output_map;		/* per column of custom_scan_tlist: engine output, or -1 for NULL */
+	List	   *expression_columns; /* of a node: expressions that are columns of its scans, see expression_columns.h */
 	List	   *names;			/* of a node: what EXPLAIN calls the Vars' relations, see relation_numbers.h */
 } Pipeline;
 

@@ -28,6 +28,7 @@
 #include "query/pipeline/stages.h"
 #include "query/pipeline/translate_type.h"
 #include "query/pipeline/translation.h"
+#include "query/planning/expression_columns.h"
 #include "query/planning/planning.h"
 #include "query/planning/relation_numbers.h"
 
@@ -87,6 +88,14 @@ rel_pipeline_begin_scan(PlannerInfo *root, Index relid, List *attnums)
 		int32		typmod;
 		Oid			collation;
 
+		if (expression_column_is(attno))
+		{
+			const Var  *column = expression_columns_var(attno);
+
+			scan->exprs = lappend(scan->exprs, makeVar(name, attno, column->vartype, column->vartypmod,
+													   column->varcollid, 0));
+			continue;
+		}
 		get_atttypetypmodcoll(scan->relation_oid, attno, &type, &typmod, &collation);
 		scan->exprs = lappend(scan->exprs, makeVar(name, attno, type, typmod, collation, 0));
 	}

@@ -29,7 +29,8 @@ typedef struct ServedTable
 {
 	RelOptInfo *rel;
 	Oid			oid;
-	List	   *attnums;			/* columns the query uses, ascending */
+	List	   *attnums;			/* columns the query uses, ascending; see expression_columns.h */
+	ColumnKey  *columns;			/* these */
 	CacheCoverage coverage;
 	List	   *quals;			/* of TableQual *, without pseudoconstants */
 	double		skipped_share;	/* of the chunks, by zone maps */

@@ -43,6 +43,10 @@ typedef struct Planning
 	HTAB	   *pipelines;		/* RelPipelines by relation; NULL: none yet */
 	List	   *clauses;		/* of JoinClause *: what the engine makes of conditions of joins */
 	List	   *names;			/* of RangeTblEntry *: the relations that pipelines speak of */
+	List	   *replacements;	/* of Replacement *: see relation_numbers_replace() */
+	List	   *expression_columns; /* of ExpressionColumn *, and of LevelColumns *: see expression_columns.h */
+	List	   *expression_levels;
+	int			expression_count;	/* of these that are no child's */
 	List	   *set_operations; /* of lists of a PlannerInfo and the RangeTblEntry in names of its relation 0 */
 	List	   *row_sources;	/* of FoundSource *: plans that compute rows for the engine */
 	List	   *window_scans;	/* of CustomScan *: plans that output window functions */

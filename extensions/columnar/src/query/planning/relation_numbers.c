@@ -95,6 +95,38 @@ relation_numbers_find_placeholder(const PlannerInfo *root, const PlaceHolderVar 
 	return NULL;
 }
 
+typedef struct Replacement
+{
+	const PlannerInfo *root;
+	const Node *expr;
+	const Var  *var;
+} Replacement;
+
+void
+relation_numbers_replace(PlannerInfo *root, Node *normalized, Var *var)
+{
+	Planning   *planning = planning_current();
+	Replacement *replacement = palloc(sizeof(Replacement));
+
+	*replacement = (Replacement) {root, normalized, var};
+	planning->replacements = lappend(planning->replacements, replacement);
+}
+
+static Node *
+replace(const PlannerInfo *root, Node *node)
+{
+	ListCell   *lc;
+
+	foreach(lc, planning_current()->replacements)
+	{
+		const Replacement *replacement = lfirst(lc);
+
+		if (replacement->root == root && nodeTag(replacement->expr) == nodeTag(node) && equal(replacement->expr, node))
+			return copyObject((Node *) replacement->var);
+	}
+	return node;
+}
+
 static Node *
 normalize_mutator(Node *node, void *context)
 {
@@ -123,7 +155,7 @@ normalize_mutator(Node *node, void *context)
 		placeholder->location = -1;
 		return (Node *) placeholder;
 	}
-	return expression_tree_mutator(node, normalize_mutator, context);
+	return replace(context, expression_tree_mutator(node, normalize_mutator, context));
 }
 
 Node *

@@ -30,6 +30,9 @@ extern Index relation_number_add(const char *alias, const char *column);
  */
 extern Node *relation_numbers_normalize(PlannerInfo *root, Node *node);
 
+/* From here on that makes the Var of an expression of the level which is equal to this one, normalized. */
+extern void relation_numbers_replace(PlannerInfo *root, Node *normalized, Var *var);
+
 /* What the planner knows of the PlaceHolderVar; NULL: nothing. */
 extern const PlaceHolderInfo *relation_numbers_find_placeholder(const PlannerInfo *root,
 																const PlaceHolderVar *placeholder);

@@ -1,0 +1,683 @@
+/*-------------------------------------------------------------------------
+ *
+ * cached_expression.c
+ *	  Expressions whose values are cached as columns of their table are.
+ *
+ * A load computes them for rows that no query would, so they consist of functions
+ * of PostgreSQL's own, listed below, that raise no error and depend on nothing but
+ * their arguments.
+ *
+ * An entry is the text of the expression's node tree, its Vars numbered by
+ * attribute: a renamed column changes nothing.  Entries are found by a hash of the
+ * text.  A table has few numbers, since each takes room in every chunk.  An entry
+ * that no query has looked for in a while makes room for another, which gets a serial
+ * of its own: a key of the former stands for nothing then, and no segment has its
+ * facts.  The texts are in a file that is read at the server's start; who writes
+ * numbers to another file writes it first.
+ *
+ * Facts: the text's hash says which expression it is.  The definitions of its
+ * functions do not change while a server runs; one of another version makes another
+ * hash.  No collation matters to them, since those that are not deterministic are
+ * refused.  Of the attributes type, type modifier and collation are in the tree, and
+ * compared with the descriptor; what rows older than an attribute have is hashed in.
+ *
+ * Lock: the expressions' lock, held for no longer than a walk over the entries.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include <inttypes.h>
+#include <xxhash.h>
+
+#include "catalog/pg_type.h"
+#include "common/hashfn.h"
+#include "lib/stringinfo.h"
+#include "miscadmin.h"
+#include "nodes/nodeFuncs.h"
+#include "nodes/readfuncs.h"
+#include "optimizer/optimizer.h"
+#include "storage/lwlock.h"
+#include "storage/shmem.h"
+#include "storage/ipc.h"
+#include "utils/builtins.h"
+#include "utils/fmgroids.h"
+#include "utils/guc.h"
+#include "utils/hsearch.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+#include "utils/rel.h"
+#include "utils/ruleutils.h"
+#include "utils/timestamp.h"
+#include "utils/varlena.h"
+
+#include "cache/cache.h"
+#include "cache/cached_expression.h"
+#include "cache/disk/disk_file.h"
+#include "pg_compat.h"
+
+/* Beside the list of requested columns: a line for each expression. */
+#define FILE_NAME		DISK_DIRECTORY "/expressions"
+/* Database, relation, number, hash of the text, which follows. */
+#define LINE			"%u %u %d %" PRIx64 " "
+
+#define ENTRIES			1024
+#define TEXT_BYTES_MAX	1400
+/* One that was not looked for so long gives its place to another. */
+#define UNUSED_MS		(10 * 60 * 1000)
+
+typedef struct Entry
+{
+	Oid			database;		/* InvalidOid: free */
+	Oid			relid;
+	int			number;
+	uint32		serial;
+	uint64		hash;			/* of the text */
+	TimestampTz used_at;
+	bool		is_wanted;		/* a query would have read it from the cache */
+	uint32		length;
+	char		text[TEXT_BYTES_MAX + 1];
+} Entry;
+
+typedef struct ExpressionControl
+{
+	uint32		next_serial;
+	Entry		entries[ENTRIES];
+} ExpressionControl;
+
+static ExpressionControl *control = NULL;
+
+#define TRANCHE			"penumbra expressions"
+#define expression_lock (&GetNamedLWLockTranche(TRANCHE)->lock)
+
+/* An entry as this process has read it. */
+typedef struct KnownExpression
+{
+	uint32		serial;			/* key */
+	Expr	   *expr;			/* NULL: it is damaged */
+	uint64		hash;
+	Bitmapset  *attributes;
+} KnownExpression;
+
+static HTAB *known = NULL;
+static MemoryContext known_context = NULL;
+
+void
+cached_expression_shmem_request(void)
+{
+	RequestAddinShmemSpace(sizeof(ExpressionControl));
+	RequestNamedLWLockTranche(TRANCHE, 1);
+}
+
+/* ---------------------------------------------------------------- which can be cached */
+
+/* Functions of PostgreSQL's that depend on nothing but their arguments and raise no error, whatever these are. */
+static bool
+is_fixed_function(Oid function)
+{
+	switch (function)
+	{
+		case F_JSONB_OBJECT_FIELD:
+		case F_JSONB_OBJECT_FIELD_TEXT:
+		case F_JSONB_ARRAY_ELEMENT:
+		case F_JSONB_ARRAY_ELEMENT_TEXT:
+		case F_JSONB_EXTRACT_PATH:
+		case F_JSONB_EXTRACT_PATH_TEXT:
+		case F_JSONB_EXISTS:
+		case F_JSONB_EXISTS_ANY:
+		case F_JSONB_EXISTS_ALL:
+		case F_JSONB_CONTAINS:
+		case F_JSONB_CONTAINED:
+		case F_JSONB_TYPEOF:
+		case F_JSONB_EQ:
+		case F_JSONB_NE:
+		case F_JSONB_LT:
+		case F_JSONB_LE:
+		case F_JSONB_GT:
+		case F_JSONB_GE:
+		case F_ARRAYCONTAINS:
+		case F_ARRAYCONTAINED:
+		case F_ARRAYOVERLAP:
+		case F_ARRAY_EQ:
+		case F_ARRAY_NE:
+		case F_CARDINALITY:
+		case F_ARRAY_LENGTH:
+		case F_ARRAY_LOWER:
+		case F_ARRAY_UPPER:
+		case F_ARRAY_NDIMS:
+			return true;
+		default:
+			return false;
+	}
+}
+
+/* What arrays of it are compared by is PostgreSQL's own. */
+static bool
+has_fixed_elements(Oid type)
+{
+	Oid			element = get_base_element_type(type);
+	PenumbraType engine_type;
+
+	return !OidIsValid(element) || cache_type_of(element, &engine_type);
+}
+
+/* x = ANY (array), x <> ALL (array) by a type's own equality. */
+static bool
+is_fixed_membership(const ScalarArrayOpExpr *expr)
+{
+	Oid			equality = expr->useOr ? expr->opno : get_negator(expr->opno);
+	Oid			left;
+	Oid			right;
+
+	if (!OidIsValid(equality))
+		return false;
+	op_input_types(equality, &left, &right);
+	return op_hashjoinable(equality, left) && has_fixed_elements(exprType(lsecond(expr->args))) &&
+		get_opcode(equality) < FirstGenbkiObjectId;
+}
+
+/* The node's own value follows from those of its arguments, without an error. */
+static bool
+is_fixed_node(Node *node)
+{
+	ListCell   *lc;
+	List	   *args = NIL;
+	Oid			collation;
+
+	switch (nodeTag(node))
+	{
+		case T_Var:
+			return ((Var *) node)->varlevelsup == 0 && ((Var *) node)->varattno > 0;
+		case T_Const:
+			return true;
+		case T_OpExpr:
+			set_opfuncid((OpExpr *) node);
+			if (!is_fixed_function(((OpExpr *) node)->opfuncid))
+				return false;
+			args = ((OpExpr *) node)->args;
+			break;
+		case T_FuncExpr:
+			if (!is_fixed_function(((FuncExpr *) node)->funcid))
+				return false;
+			args = ((FuncExpr *) node)->args;
+			break;
+		case T_ScalarArrayOpExpr:
+			if (!is_fixed_membership((ScalarArrayOpExpr *) node))
+				return false;
+			break;
+		case T_NullTest:
+			return !((NullTest *) node)->argisrow;
+		case T_CoerceViaIO:
+			return exprType((Node *) ((CoerceViaIO *) node)->arg) == JSONBOID &&
+				((CoerceViaIO *) node)->resulttype == TEXTOID;
+		case T_RelabelType:
+			return true;
+		case T_SubscriptingRef:
+			return ((SubscriptingRef *) node)->refassgnexpr == NULL &&
+				((SubscriptingRef *) node)->reflowerindexpr == NIL &&
+				(((SubscriptingRef *) node)->refcontainertype == JSONBOID ||
+				 OidIsValid(get_element_type(((SubscriptingRef *) node)->refcontainertype)));
+		default:
+			return false;
+	}
+	foreach(lc, args)
+	{
+		if (!has_fixed_elements(exprType(lfirst(lc))))
+			return false;
+	}
+	collation = exprInputCollation(node);
+	return !OidIsValid(collation) || get_collation_isdeterministic(collation);
+}
+
+/* NULL: the expression is not one that can be cached. */
+static Node *
+canonical_mutator(Node *node, void *context)
+{
+	bool	   *is_fixed = context;
+	Node	   *copy;
+
+	if (node == NULL)
+		return NULL;
+	if (IsA(node, List))
+		return expression_tree_mutator(node, canonical_mutator, context);
+	if (!is_fixed_node(node))
+	{
+		*is_fixed = false;
+		return node;
+	}
+	if (IsA(node, Var))
+	{
+		const Var  *var = (const Var *) node;
+
+		return (Node *) makeVar(1, var->varattno, var->vartype, var->vartypmod, var->varcollid, 0);
+	}
+	copy = expression_tree_mutator(node, canonical_mutator, context);
+	/* 17 and later do not write locations */
+	if (IsA(copy, Const))
+		((Const *) copy)->location = -1;
+	else if (IsA(copy, OpExpr))
+		((OpExpr *) copy)->location = -1;
+	else if (IsA(copy, FuncExpr))
+		((FuncExpr *) copy)->location = -1;
+	else if (IsA(copy, ScalarArrayOpExpr))
+		((ScalarArrayOpExpr *) copy)->location = -1;
+	else if (IsA(copy, NullTest))
+		((NullTest *) copy)->location = -1;
+	else if (IsA(copy, CoerceViaIO))
+		((CoerceViaIO *) copy)->location = -1;
+	else if (IsA(copy, RelabelType))
+		((RelabelType *) copy)->location = -1;
+	return copy;
+}
+
+static Node *
+canonical_form(Node *expr)
+{
+	bool		is_fixed = !IsA(expr, List);
+	Node	   *canonical = canonical_mutator(expr, &is_fixed);
+	PenumbraType type;
+
+	if (!is_fixed || IsA(canonical, Var) || !contain_var_clause(canonical) ||
+		!cache_type_of(exprType(canonical), &type))
+		return NULL;
+	return canonical;
+}
+
+bool
+cached_expression_is_possible(Node *expr)
+{
+	return canonical_form(expr) != NULL;
+}
+
+/* ---------------------------------------------------------------- entries - */
+
+/* Under the lock. */
+static Entry *
+find_entry(Oid database, Oid relid, uint64 hash)
+{
+	for (int i = 0; i < ENTRIES; i++)
+	{
+		Entry	   *entry = &control->entries[i];
+
+		if (entry->relid == relid && entry->hash == hash && entry->database == database)
+			return entry;
+	}
+	return NULL;
+}
+
+/* The same by number. */
+static const Entry *
+find_number(Oid database, Oid relid, int number)
+{
+	for (int i = 0; i < ENTRIES; i++)
+	{
+		const Entry *entry = &control->entries[i];
+
+		if (entry->relid == relid && entry->number == number && entry->database == database)
+			return entry;
+	}
+	return NULL;
+}
+
+/* Under the exclusive lock: a free entry, or one that was not used for long; NULL: none. */
+static Entry *
+choose_entry(Oid database, Oid relid, int *number)
+{
+	TimestampTz limit = GetCurrentTimestamp() - (TimestampTz) UNUSED_MS * 1000;
+	Entry	   *own = NULL;		/* the relation's that was not used for the longest time */
+	Entry	   *any = NULL;
+	uint64		taken = 0;
+
+	for (int i = 0; i < ENTRIES; i++)
+	{
+		Entry	   *entry = &control->entries[i];
+		bool		is_own = entry->database == database && entry->relid == relid;
+
+		if (is_own)
+			taken |= UINT64CONST(1) << (entry->number - MaxHeapAttributeNumber - 1);
+		if (is_own && (own == NULL || entry->used_at < own->used_at))
+			own = entry;
+		if (any == NULL || !OidIsValid(entry->database) ||
+			(OidIsValid(any->database) && entry->used_at < any->used_at))
+			any = entry;
+	}
+	for (int i = 0; i < COLUMN_KEY_EXPRESSIONS; i++)
+	{
+		if (taken & UINT64CONST(1) << i)
+			continue;
+		*number = MaxHeapAttributeNumber + 1 + i;
+		return !OidIsValid(any->database) || any->used_at < limit ? any : NULL;
+	}
+	*number = own->number;
+	return own->used_at < limit ? own : NULL;
+}
+
+/* Under the exclusive lock; a number of 0 is chosen.  NULL: there is no room. */
+static Entry *
+add_entry(Oid database, Oid relid, int number, const char *text, uint64 hash)
+{
+	int			chosen;
+	Entry	   *entry = choose_entry(database, relid, &chosen);
+
+	if (entry == NULL)
+		return NULL;
+	*entry = (Entry) {
+		.database = database,
+		.relid = relid,
+		.number = number == 0 ? chosen : number,
+		.serial = control->next_serial++,
+		.hash = hash,
+		.used_at = GetCurrentTimestamp(),
+		.length = strlen(text),
+	};
+	memcpy(entry->text, text, entry->length + 1);
+	return entry;
+}
+
+bool
+cached_expression_find(Oid relid, Node *expr, ColumnKey *key)
+{
+	Node	   *canonical = control == NULL ? NULL : canonical_form(expr);
+	char	   *text;
+	Entry	   *entry;
+	uint64		hash;
+
+	if (canonical == NULL)
+		return false;
+	text = nodeToString(canonical);
+	if (strlen(text) > TEXT_BYTES_MAX)
+		return false;
+	hash = XXH3_64bits(text, strlen(text));
+	LWLockAcquire(expression_lock, LW_EXCLUSIVE);
+	entry = find_entry(MyDatabaseId, relid, hash);
+	if (entry == NULL)
+		entry = add_entry(MyDatabaseId, relid, 0, text, hash);
+	if (entry != NULL)
+	{
+		entry->used_at = GetCurrentTimestamp();
+		*key = (ColumnKey) {.number = (AttrNumber) entry->number,.serial = entry->serial};
+	}
+	LWLockRelease(expression_lock);
+	return entry != NULL;
+}
+
+ColumnKey
+cached_expression_key(Oid relid, int number)
+{
+	ColumnKey	key = {.number = (AttrNumber) number};
+	const Entry *entry;
+
+	if (control == NULL)
+		return key;
+	LWLockAcquire(expression_lock, LW_SHARED);
+	entry = find_number(MyDatabaseId, relid, number);
+	if (entry != NULL)
+		key.serial = entry->serial;
+	LWLockRelease(expression_lock);
+	return key;
+}
+
+/* Under the lock. */
+static Entry *
+entry_of_key(ColumnKey key)
+{
+	for (int i = 0; i < ENTRIES && key.serial != 0; i++)
+	{
+		if (control->entries[i].serial == key.serial)
+			return &control->entries[i];
+	}
+	return NULL;
+}
+
+/* Constants are part of expressions: a query that somebody runs once is not to load a table. */
+bool
+cached_expression_want(ColumnKey key)
+{
+	Entry	   *entry;
+	bool		is_repeated;
+
+	LWLockAcquire(expression_lock, LW_EXCLUSIVE);
+	entry = entry_of_key(key);
+	is_repeated = entry != NULL && entry->is_wanted;
+	if (entry != NULL)
+		entry->is_wanted = true;
+	LWLockRelease(expression_lock);
+	return is_repeated;
+}
+
+/* ---------------------------------------------------------------- what they stand for */
+
+static Bitmapset *
+attributes_of(Node *expr)
+{
+	List	   *vars = pull_var_clause(expr, 0);
+	Bitmapset  *attributes = NULL;
+	ListCell   *lc;
+
+	foreach(lc, vars)
+		attributes = bms_add_member(attributes, lfirst_node(Var, lc)->varattno);
+	return attributes;
+}
+
+/* A text that came from a file is read as any other, and has to be what it would be if it was written now. */
+static void
+read_text(KnownExpression *expression, const char *text)
+{
+	Node	   *expr = stringToNode(text);
+	Node	   *canonical = canonical_form(expr);
+
+	if (canonical == NULL || !equal(canonical, expr))
+		return;
+	expression->expr = (Expr *) expr;
+	expression->attributes = attributes_of(expr);
+}
+
+/* Makes room for one more. */
+static void
+prepare_known(void)
+{
+	HASHCTL		ctl = {.keysize = sizeof(uint32),.entrysize = sizeof(KnownExpression)};
+
+	if (known != NULL && hash_get_num_entries(known) < ENTRIES)
+		return;
+	if (known != NULL)
+		MemoryContextDelete(known_context);
+	ctl.hcxt = known_context = AllocSetContextCreate(TopMemoryContext, "penumbra expressions", ALLOCSET_SMALL_SIZES);
+	known = hash_create("Penumbra expressions", 64, &ctl, HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
+}
+
+/* Valid until the next is read; NULL: the key stands for nothing any more. */
+static const KnownExpression *
+find_known(ColumnKey key)
+{
+	KnownExpression *expression;
+	const Entry *entry;
+	Entry	   *copy;
+	bool		is_found;
+
+	if (control == NULL || key.serial == 0)
+		return NULL;
+	expression = known == NULL ? NULL : hash_search(known, &key.serial, HASH_FIND, NULL);
+	if (expression != NULL)
+		return expression->expr == NULL ? NULL : expression;
+	copy = palloc(sizeof(Entry));
+	LWLockAcquire(expression_lock, LW_SHARED);
+	entry = entry_of_key(key);
+	if (entry != NULL)
+		*copy = *entry;
+	LWLockRelease(expression_lock);
+	if (entry != NULL && copy->database == MyDatabaseId)
+	{
+		KnownExpression read = {.serial = key.serial,.hash = copy->hash};
+		MemoryContext old;
+
+		prepare_known();
+		old = MemoryContextSwitchTo(known_context);
+		read_text(&read, copy->text);
+		MemoryContextSwitchTo(old);
+		expression = hash_search(known, &key.serial, HASH_ENTER, &is_found);
+		*expression = read;
+	}
+	pfree(copy);
+	return expression == NULL || expression->expr == NULL ? NULL : expression;
+}
+
+/* False: the relation does not have what the expression reads. */
+static bool
+check_vars_walker(Node *node, void *context)
+{
+	TupleDesc	desc = context;
+
+	if (node == NULL)
+		return false;
+	if (IsA(node, Var))
+	{
+		const Var  *var = (const Var *) node;
+		Form_pg_attribute att = column_key_attribute(column_key_of_attribute(var->varattno), desc);
+
+		return att == NULL || compat_attribute_is_virtual(att) || att->atttypid != var->vartype ||
+			att->atttypmod != var->vartypmod || att->attcollation != var->varcollid;
+	}
+	return expression_tree_walker(node, check_vars_walker, context);
+}
+
+Expr *
+cached_expression_get(ColumnKey key, TupleDesc desc)
+{
+	const KnownExpression *expression = find_known(key);
+
+	if (expression == NULL || check_vars_walker((Node *) expression->expr, desc))
+		return NULL;
+	return expression->expr;
+}
+
+ColumnFacts
+cached_expression_facts(ColumnKey key, TupleDesc desc)
+{
+	Expr	   *expr = cached_expression_get(key, desc);
+	const KnownExpression *expression;
+	uint64		content;
+	int			attribute = -1;
+
+	if (expr == NULL)
+		return (ColumnFacts) {0};
+	expression = find_known(key);
+	content = hash_combine64(expression->hash, atoi(GetConfigOption("server_version_num", false, false)));
+	while ((attribute = bms_next_member(expression->attributes, attribute)) >= 0)
+		content = hash_combine64(content, column_key_missing(desc, TupleDescAttr(desc, attribute - 1)));
+	return (ColumnFacts) {
+		.type_oid = exprType((Node *) expr),
+		.typmod = exprTypmod((Node *) expr),
+		.collation = exprCollation((Node *) expr),
+		.content = content | 1,
+	};
+}
+
+Bitmapset *
+cached_expression_attributes(ColumnKey key)
+{
+	const KnownExpression *expression = find_known(key);
+
+	return expression == NULL ? NULL : bms_copy(expression->attributes);
+}
+
+char *
+cached_expression_text(ColumnKey key, Relation rel)
+{
+	Expr	   *expr = cached_expression_get(key, RelationGetDescr(rel));
+
+	if (expr == NULL)
+		return NULL;
+	return deparse_expression((Node *) expr,
+							  deparse_context_for(RelationGetRelationName(rel), RelationGetRelid(rel)), false, false);
+}
+
+Oid
+cached_expression_relid(TupleDesc desc)
+{
+	return desc->natts == 0 ? InvalidOid : TupleDescAttr(desc, 0)->attrelid;
+}
+
+/* ---------------------------------------------------------------- on disk - */
+
+void
+cached_expression_save(void)
+{
+	static uint64 saved_hash = 0;
+	StringInfoData lines;
+	uint64		hash;
+
+	initStringInfo(&lines);
+	LWLockAcquire(expression_lock, LW_SHARED);
+	for (int i = 0; i < ENTRIES; i++)
+	{
+		const Entry *entry = &control->entries[i];
+
+		if (OidIsValid(entry->database))
+			appendStringInfo(&lines, LINE "%s\n", entry->database, entry->relid, entry->number, entry->hash,
+							 entry->text);
+	}
+	LWLockRelease(expression_lock);
+	hash = XXH3_64bits(lines.data, lines.len);
+	if (hash != saved_hash && disk_make_directory() == NULL && disk_replace_file(FILE_NAME, lines.data, lines.len))
+		saved_hash = hash;
+	pfree(lines.data);
+}
+
+/* The file is not trusted: reading ends at a line of another format, and a text has to have its hash. */
+static void
+read_file(void)
+{
+	Size		bytes;
+	char	   *content = disk_slurp_file(FILE_NAME, &bytes);
+	char	   *line = content;
+	char	   *end;
+
+	if (content == NULL)
+		return;
+	content[bytes] = '\0';
+	LWLockAcquire(expression_lock, LW_EXCLUSIVE);
+	for (; (end = strchr(line, '\n')) != NULL; line = end + 1)
+	{
+		Oid			database;
+		Oid			relid;
+		int			number;
+		uint64		hash;
+		int			length = 0;
+		const char *text;
+
+		*end = '\0';
+		if (sscanf(line, LINE "%n", &database, &relid, &number, &hash, &length) != 4 || length == 0)
+			break;
+		text = line + length;
+		if (OidIsValid(database) && OidIsValid(relid) && column_number_is_expression(number) &&
+			strlen(text) <= TEXT_BYTES_MAX && XXH3_64bits(text, strlen(text)) == hash &&
+			find_entry(database, relid, hash) == NULL && find_number(database, relid, number) == NULL)
+			(void) add_entry(database, relid, number, text, hash);
+	}
+	LWLockRelease(expression_lock);
+	pfree(content);
+}
+
+void
+cached_expression_shmem_startup(void)
+{
+	bool		found;
+
+	control = ShmemInitStruct("penumbra expressions", sizeof(ExpressionControl), &found);
+	memset(control, 0, sizeof(*control));
+	control->next_serial = 1;
+	read_file();
+}
+
+void
+cached_expression_forget_database(Oid database)
+{
+	LWLockAcquire(expression_lock, LW_EXCLUSIVE);
+	for (int i = 0; i < ENTRIES; i++)
+	{
+		if (control->entries[i].database == database)
+			control->entries[i] = (Entry) {0};
+	}
+	LWLockRelease(expression_lock);
+}

@@ -1,0 +1,58 @@
+/*-------------------------------------------------------------------------
+ *
+ * cached_expression.h
+ *	  Expressions whose values are cached as columns of their table are: paths
+ *	  of documents, tests of arrays.
+ *
+ * An expression of one table's columns has an entry in shared memory and with
+ * it a key, by which the cache calls it as it calls any column.  Its value must
+ * follow from the tuple alone, and computing it must raise no error, since a load
+ * computes it for rows that no query would.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef PENUMBRA_CACHED_EXPRESSION_H
+#define PENUMBRA_CACHED_EXPRESSION_H
+
+#include "postgres.h"
+
+#include "nodes/bitmapset.h"
+#include "nodes/primnodes.h"
+#include "utils/relcache.h"
+
+#include "cache/column_key.h"
+
+extern void cached_expression_shmem_request(void);
+extern void cached_expression_shmem_startup(void);
+
+/* Whether it can be cached, as far as the expression says. */
+extern bool cached_expression_is_possible(Node *expr);
+
+/*
+ * The expression's key; its Vars, of one relation, may have any number.  False: it
+ * cannot be cached, or there are too many.
+ */
+extern bool cached_expression_find(Oid relid, Node *expr, ColumnKey *key);
+/* A query would have read it from the cache.  True: not the first one, so it is worth a load. */
+extern bool cached_expression_want(ColumnKey key);
+
+/* What the key stands for, with Vars of relation 1, until another is asked for; NULL: nothing, or not right for it. */
+extern Expr *cached_expression_get(ColumnKey key, TupleDesc desc);
+/* As column_key_facts(). */
+extern ColumnFacts cached_expression_facts(ColumnKey key, TupleDesc desc);
+/* The attributes that it reads; NULL: it stands for nothing. */
+extern Bitmapset *cached_expression_attributes(ColumnKey key);
+/* As SQL writes it. */
+extern char *cached_expression_text(ColumnKey key, Relation rel);
+
+/* The expression that has the number in the relation; one that does not exist where none has. */
+extern ColumnKey cached_expression_key(Oid relid, int number);
+/* The relation of which this is the descriptor. */
+extern Oid	cached_expression_relid(TupleDesc desc);
+
+/* Writes the expressions to their file if they have changed; the server's start reads it. */
+extern void cached_expression_save(void);
+/* What is cached of the database is forgotten. */
+extern void cached_expression_forget_database(Oid database);
+
+#endif							/* PENUMBRA_CACHED_EXPRESSION_H */

@@ -1,0 +1,458 @@
+/*-------------------------------------------------------------------------
+ *
+ * expression_columns.c
+ *	  Columns of scans that are expressions of a table's columns.
+ *
+ * A query level's expressions are walked once, leaves first.  A Var that the
+ * engine cannot read is open until the smallest expression around it that can be
+ * cached closes it.  What is open at the end is read as it is: then the table is
+ * PostgreSQL's, as it ever was.
+ *
+ * Above an outer join the columns of its inner side are NULL, those of expressions
+ * too.  So expressions that can be something else of NULLs are no columns there.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/sysattr.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/appendinfo.h"
+#include "optimizer/clauses.h"
+#include "optimizer/optimizer.h"
+#include "optimizer/restrictinfo.h"
+#include "rewrite/rewriteManip.h"
+#include "utils/lsyscache.h"
+
+#include "cache/cache.h"
+#include "cache/cached_expression.h"
+#include "query/planning/expression_columns.h"
+#include "query/planning/planning.h"
+#include "query/planning/relation_numbers.h"
+
+typedef struct ExpressionColumn
+{
+	AttrNumber	number;
+	const PlannerInfo *root;
+	Index		relid;
+	Node	   *expr;			/* of the level */
+	Var		   *var;
+} ExpressionColumn;
+
+/* What a level reads directly of columns that the engine cannot read. */
+typedef struct LevelColumns
+{
+	const PlannerInfo *root;
+	List	   *open;			/* of Var * */
+} LevelColumns;
+
+typedef struct FindContext
+{
+	PlannerInfo *root;
+	List	   *open;
+} FindContext;
+
+/* ---------------------------------------------------------------- a level's expressions */
+
+static bool
+engine_can_read(const Var *var)
+{
+	PenumbraType type;
+
+	return cache_type_of(var->vartype, &type);
+}
+
+static bool
+is_of_table(const PlannerInfo *root, const Var *var)
+{
+	const RangeTblEntry *rte;
+
+	if (var->varlevelsup != 0 || var->varno <= 0 || var->varno >= root->simple_rel_array_size)
+		return false;
+	rte = root->simple_rte_array[var->varno];
+	return rte != NULL && rte->rtekind == RTE_RELATION;
+}
+
+/* On the inner side of an outer join. */
+static bool
+is_nullable(const PlannerInfo *root, int relid)
+{
+	ListCell   *lc;
+
+	foreach(lc, root->join_info_list)
+	{
+		const SpecialJoinInfo *join = lfirst_node(SpecialJoinInfo, lc);
+
+		if (join->jointype != JOIN_SEMI &&
+			(bms_is_member(relid, join->syn_righthand) ||
+			 (join->jointype == JOIN_FULL && bms_is_member(relid, join->syn_lefthand))))
+			return true;
+	}
+	return false;
+}
+
+/* The relation of which all Vars are; 0: they are of several.  From 16 on pull_varnos() counts outer joins, too. */
+static Index
+sole_relation(Node *node)
+{
+	List	   *vars = pull_var_clause(node, 0);
+	ListCell   *lc;
+
+	foreach(lc, vars)
+	{
+		if (lfirst_node(Var, lc)->varno != linitial_node(Var, vars)->varno)
+			return 0;
+	}
+	return linitial_node(Var, vars)->varno;
+}
+
+static bool
+may_be_column(PlannerInfo *root, Node *node)
+{
+	Index		relid = cached_expression_is_possible(node) ? sole_relation(node) : 0;
+
+	return relid != 0 && !(is_nullable(root, relid) && contain_nonstrict_functions(node));
+}
+
+/* Without what Vars say of outer joins above their relation. */
+static Node *
+below_joins_mutator(Node *node, void *context)
+{
+	const Var  *var = (const Var *) node;
+
+	if (node != NULL && IsA(node, Var))
+		return (Node *) makeVar(var->varno, var->varattno, var->vartype, var->vartypmod, var->varcollid, 0);
+	return node == NULL ? NULL : expression_tree_mutator(node, below_joins_mutator, context);
+}
+
+static void
+add_column(PlannerInfo *root, Node *node)
+{
+	Planning   *planning = planning_current();
+	Node	   *normalized = relation_numbers_normalize(root, node);
+	ExpressionColumn *column;
+
+	/* Another of the same expression has become its Var. */
+	if (IsA(normalized, Var))
+		return;
+	column = palloc(sizeof(ExpressionColumn));
+	column->number = EXPRESSION_COLUMN_FIRST + planning->expression_count++;
+	column->root = root;
+	column->relid = sole_relation(node);
+	column->expr = below_joins_mutator(node, NULL);
+	column->var = makeVar(relation_number_of(root, column->relid), column->number, exprType(node),
+						  exprTypmod(node), exprCollation(node), 0);
+	relation_numbers_replace(root, normalized, column->var);
+	planning->expression_columns = lappend(planning->expression_columns, column);
+}
+
+static bool
+find_walker(Node *node, void *argument)
+{
+	FindContext *context = argument;
+	int			open_before = list_length(context->open);
+
+	if (node == NULL)
+		return false;
+	if (IsA(node, Var))
+	{
+		Var		   *var = (Var *) node;
+
+		if (is_of_table(context->root, var) && var->varattno > 0 && !engine_can_read(var))
+			context->open = lappend(context->open, var);
+		return false;
+	}
+	if (IsA(node, RestrictInfo))
+		return find_walker((Node *) ((RestrictInfo *) node)->clause, argument);
+	(void) expression_tree_walker(node, find_walker, argument);
+	if (list_length(context->open) > open_before && may_be_column(context->root, node))
+	{
+		context->open = list_truncate(context->open, open_before);
+		add_column(context->root, node);
+	}
+	return false;
+}
+
+/* Columns of children are those of their parents. */
+static const LevelColumns *
+examine_level(PlannerInfo *root)
+{
+	Planning   *planning = planning_current();
+	MemoryContext old;
+	LevelColumns *level;
+	FindContext context = {.root = root};
+	ListCell   *lc;
+
+	foreach(lc, planning->expression_levels)
+	{
+		level = lfirst(lc);
+		if (level->root == root)
+			return level;
+	}
+	/* The genetic search for joins frees what it made for each order. */
+	old = MemoryContextSwitchTo(root->planner_cxt);
+	level = palloc0(sizeof(LevelColumns));
+	level->root = root;
+	planning->expression_levels = lappend(planning->expression_levels, level);
+	(void) find_walker((Node *) root->processed_tlist, &context);
+	(void) find_walker((Node *) root->parse->jointree, &context);
+	(void) find_walker(root->parse->havingQual, &context);
+	for (int i = 1; i < root->simple_rel_array_size; i++)
+	{
+		const RelOptInfo *rel = root->simple_rel_array[i];
+
+		/* conditions of row-level security, too, and of equivalences */
+		if (rel != NULL && rel->reloptkind == RELOPT_BASEREL)
+		{
+			(void) find_walker((Node *) rel->baserestrictinfo, &context);
+			(void) find_walker((Node *) rel->joininfo, &context);
+		}
+	}
+	foreach(lc, root->placeholder_list)
+		(void) find_walker((Node *) lfirst_node(PlaceHolderInfo, lc)->ph_var->phexpr, &context);
+	foreach(lc, root->append_rel_list)
+	{
+		const AppendRelInfo *appinfo = lfirst_node(AppendRelInfo, lc);
+
+		/* of UNION ALL; tables' are plain columns */
+		if (!OidIsValid(appinfo->parent_reloid))
+			(void) find_walker((Node *) appinfo->translated_vars, &context);
+	}
+	level->open = context.open;
+	MemoryContextSwitchTo(old);
+	return level;
+}
+
+/* The columns of a table's child are its parent's, of its own columns. */
+static void
+add_columns_of_child(PlannerInfo *root, Index relid)
+{
+	Planning   *planning = planning_current();
+	AppendRelInfo *appinfo = root->append_rel_array == NULL ? NULL : root->append_rel_array[relid];
+	MemoryContext old;
+	ListCell   *lc;
+
+	if (appinfo == NULL || !OidIsValid(appinfo->parent_reloid))
+		return;
+	foreach(lc, planning->expression_columns)
+	{
+		const ExpressionColumn *column = lfirst(lc);
+
+		if (column->root == root && column->relid == relid)
+			return;
+	}
+	add_columns_of_child(root, appinfo->parent_relid);
+	old = MemoryContextSwitchTo(root->planner_cxt);
+	foreach(lc, list_copy(planning->expression_columns))
+	{
+		const ExpressionColumn *column = lfirst(lc);
+		ExpressionColumn *own;
+
+		if (column->root != root || column->relid != appinfo->parent_relid)
+			continue;
+		own = palloc(sizeof(ExpressionColumn));
+		*own = *column;
+		own->relid = relid;
+		own->expr = adjust_appendrel_attrs(root, column->expr, 1, &appinfo);
+		own->var = copyObject(column->var);
+		own->var->varno = relation_number_of(root, relid);
+		relation_numbers_replace(root, relation_numbers_normalize(root, own->expr), own->var);
+		planning->expression_columns = lappend(planning->expression_columns, own);
+	}
+	MemoryContextSwitchTo(old);
+}
+
+static Index
+topmost_parent(const PlannerInfo *root, Index relid)
+{
+	while (root->append_rel_array != NULL && root->append_rel_array[relid] != NULL &&
+		   OidIsValid(root->append_rel_array[relid]->parent_reloid))
+		relid = root->append_rel_array[relid]->parent_relid;
+	return relid;
+}
+
+/* Whether the column, which the engine cannot read, is read by expressions alone that are columns. */
+static bool
+is_hidden(PlannerInfo *root, const Var *var)
+{
+	const LevelColumns *level;
+	Index		relid;
+	ListCell   *lc;
+
+	if (!is_of_table(root, var) || var->varattno <= 0 || engine_can_read(var))
+		return false;
+	level = examine_level(root);
+	relid = topmost_parent(root, var->varno);
+	foreach(lc, level->open)
+	{
+		const Var  *open = lfirst(lc);
+
+		/* a child's columns may have other numbers: whatever is open of the parent is taken for it */
+		if (open->varno == (int) relid && (relid != (Index) var->varno || open->varattno == var->varattno))
+			return false;
+	}
+	return true;
+}
+
+bool
+expression_columns_hide(PlannerInfo *root, List *exprs)
+{
+	List	   *vars = pull_var_clause((Node *) exprs, PVC_RECURSE_AGGREGATES | PVC_RECURSE_WINDOWFUNCS |
+									   PVC_RECURSE_PLACEHOLDERS);
+	ListCell   *lc;
+
+	foreach(lc, vars)
+	{
+		if (is_hidden(root, lfirst_node(Var, lc)))
+			return true;
+	}
+	return false;
+}
+
+List *
+expression_columns_of_rel(PlannerInfo *root, RelOptInfo *rel, const char **reason)
+{
+	List	   *exprs = list_copy(rel->reltarget->exprs);
+	List	   *numbers = NIL;
+	Bitmapset  *used = NULL;
+	int			member = -1;
+	ListCell   *lc;
+
+	foreach(lc, rel->baserestrictinfo)
+		exprs = lappend(exprs, lfirst_node(RestrictInfo, lc)->clause);
+	pull_varattnos((Node *) exprs, rel->relid, &used);
+	foreach(lc, pull_var_clause((Node *) exprs, PVC_RECURSE_AGGREGATES | PVC_RECURSE_WINDOWFUNCS |
+								PVC_RECURSE_PLACEHOLDERS))
+	{
+		const Var  *var = lfirst_node(Var, lc);
+
+		if (is_hidden(root, var))
+			used = bms_del_member(used, var->varattno - FirstLowInvalidHeapAttributeNumber);
+	}
+	while ((member = bms_next_member(used, member)) >= 0)
+	{
+		AttrNumber	attno = member + FirstLowInvalidHeapAttributeNumber;
+
+		if (attno <= 0)
+		{
+			*reason = attno == 0 ? "whole-row reference" : "system column";
+			return NIL;
+		}
+		numbers = lappend_int(numbers, attno);
+	}
+	add_columns_of_child(root, rel->relid);
+	foreach(lc, planning_current()->expression_columns)
+	{
+		const ExpressionColumn *column = lfirst(lc);
+
+		if (column->root == root && column->relid == rel->relid)
+			numbers = lappend_int(numbers, column->number);
+	}
+	return numbers;
+}
+
+/* ---------------------------------------------------------------- in pipelines */
+
+/* relid 0: of the relation that has no parent. */
+static const ExpressionColumn *
+column_of_number(AttrNumber number, Index relid)
+{
+	ListCell   *lc;
+
+	foreach(lc, planning_current()->expression_columns)
+	{
+		const ExpressionColumn *column = lfirst(lc);
+
+		if (column->number == number && (relid == 0 || column->relid == relid))
+			return column;
+	}
+	elog(ERROR, "expression column %d does not exist", number);
+}
+
+Var *
+expression_columns_var(AttrNumber number)
+{
+	return column_of_number(number, 0)->var;
+}
+
+List *
+expression_columns_list(List *numbers, Index relid)
+{
+	List	   *expressions = NIL;
+	ListCell   *lc;
+
+	foreach(lc, numbers)
+	{
+		const ExpressionColumn *column;
+		Node	   *expr;
+
+		if (!expression_column_is(lfirst_int(lc)))
+			continue;
+		column = column_of_number(lfirst_int(lc), relid);
+		expr = copyObject(column->expr);
+		ChangeVarNodes(expr, column->relid, 1, 0);
+		expressions = lappend(expressions, list_make2(makeInteger(lfirst_int(lc)), expr));
+	}
+	return expressions;
+}
+
+typedef struct MapContext
+{
+	Oid			relation;
+	Oid			table;
+} MapContext;
+
+/* A child's columns have the names of its parent's. */
+static Node *
+map_mutator(Node *node, void *argument)
+{
+	const MapContext *context = argument;
+
+	if (node == NULL)
+		return NULL;
+	if (IsA(node, Var))
+	{
+		Var		   *var = copyObject((Var *) node);
+
+		var->varattno = get_attnum(context->table, get_attname(context->relation, var->varattno, false));
+		return (Node *) var;
+	}
+	return expression_tree_mutator(node, map_mutator, argument);
+}
+
+static bool
+find_key(Oid relation, Oid table, int number, List *expressions, ColumnKey *key)
+{
+	MapContext	context = {relation, table};
+	ListCell   *lc;
+
+	foreach(lc, expressions)
+	{
+		List	   *expression = lfirst(lc);
+
+		if (intVal(linitial(expression)) == number)
+			return cached_expression_find(table, relation == table ? lsecond(expression)
+										  : map_mutator(lsecond(expression), &context), key);
+	}
+	return false;
+}
+
+ColumnKey *
+expression_columns_keys(Oid relation, Oid table, List *numbers, List *expressions)
+{
+	ColumnKey  *keys = palloc(sizeof(ColumnKey) * Max(list_length(numbers), 1));
+	ListCell   *lc;
+
+	foreach(lc, numbers)
+	{
+		int			number = lfirst_int(lc);
+		ColumnKey  *key = &keys[foreach_current_index(lc)];
+
+		if (!expression_column_is(number))
+			*key = column_key_of_attribute(number);
+		else if (!find_key(relation, table, number, expressions, key))
+			return NULL;
+	}
+	return keys;
+}

@@ -1,0 +1,45 @@
+/*-------------------------------------------------------------------------
+ *
+ * expression_columns.h
+ *	  Columns of scans that are expressions of a table's columns.
+ *
+ * Of a column whose type the engine lacks, a document or an array, queries mostly
+ * read a value inside it.  Where all that a query level does with such a column
+ * is done by expressions that the cache can hold (cached_expression.h), the scan
+ * outputs these and not the column.  In pipelines a Var stands for each, with a
+ * number that no attribute can have (relation_numbers_replace()).
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef PENUMBRA_EXPRESSION_COLUMNS_H
+#define PENUMBRA_EXPRESSION_COLUMNS_H
+
+#include "postgres.h"
+
+#include "nodes/pathnodes.h"
+
+#include "cache/column_key.h"
+
+#define EXPRESSION_COLUMN_FIRST		2000
+#define expression_column_is(number) ((number) >= EXPRESSION_COLUMN_FIRST)
+
+/*
+ * The columns, ascending, that a scan of the base relation has: what it outputs
+ * and what its quals read.  NIL with a reason: it reads what is no column.
+ */
+extern List *expression_columns_of_rel(PlannerInfo *root, RelOptInfo *rel, const char **reason);
+/* Whether an expression reads a column of a relation directly that no scan of ours outputs. */
+extern bool expression_columns_hide(PlannerInfo *root, List *exprs);
+/* The Var of pipelines that stands for the column, by its number. */
+extern Var *expression_columns_var(AttrNumber number);
+
+/*
+ * The columns of a table, by their numbers in the plan: "expressions", lists of a
+ * number and an expression, with Vars of relation 1, of the columns of the relation,
+ * which is the table or its parent.  NULL: one of them cannot be cached.
+ */
+extern ColumnKey *expression_columns_keys(Oid relation, Oid table, List *numbers, List *expressions);
+/* The lists for those numbers that are expressions, while planning; relid 0: of the relation without a parent. */
+extern List *expression_columns_list(List *numbers, Index relid);
+
+#endif							/* PENUMBRA_EXPRESSION_COLUMNS_H */
