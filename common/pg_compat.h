@@ -54,6 +54,7 @@
 #include "utils/pg_locale.h"
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
+#include "utils/syscache.h"
 #include "utils/timestamp.h"
 
 /* 16 took the macros of variable-length values out of postgres.h. */
@@ -850,6 +851,96 @@ typedef void (*explain_per_node_hook_type) (PlanState *planstate, List *ancestor
 #else
 #define compat_set_explain_node_hook(hook, previous) \
 	(*(previous) = explain_per_node_hook, explain_per_node_hook = (hook))
+#endif
+
+/*-------------------------------------------------------------------------
+ * Executor states that are kept (extensions/lookup)
+ *-------------------------------------------------------------------------
+ */
+
+/* 16 took what may be done with relations out of the range table. */
+#if PG_VERSION_NUM < 160000
+#define compat_check_permissions(stmt) ExecCheckRTPerms((stmt)->rtable, true)
+#define COMPAT_PERMISSIONS(stmt) ((stmt)->rtable)
+typedef RangeTblEntry CompatPermissions;
+#define compat_may_execute(function, user) (pg_proc_aclcheck(function, user, ACL_EXECUTE) == ACLCHECK_OK)
+#else
+#define compat_check_permissions(stmt) ExecCheckPermissions((stmt)->rtable, (stmt)->permInfos, true)
+#define COMPAT_PERMISSIONS(stmt) ((stmt)->permInfos)
+typedef RTEPermissionInfo CompatPermissions;
+#define compat_may_execute(function, user) \
+	(object_aclcheck(ProcedureRelationId, function, user, ACL_EXECUTE) == ACLCHECK_OK)
+#endif
+
+/* Whether the statement needs no other right than SELECT. */
+static inline bool
+compat_only_selects(const PlannedStmt *stmt)
+{
+	ListCell   *cell;
+
+	foreach(cell, COMPAT_PERMISSIONS(stmt))
+	{
+		if ((((CompatPermissions *) lfirst(cell))->requiredPerms & ~ACL_SELECT) != 0)
+			return false;
+	}
+	return true;
+}
+
+/* 18 prunes partitions for the whole plan; before, only nodes do that have partitions. */
+#if PG_VERSION_NUM < 180000
+#define compat_prunes_partitions(stmt) false
+#else
+#define compat_prunes_partitions(stmt) ((stmt)->partPruneInfos != NIL)
+#endif
+
+/* 16 counts the rows of all calls of ExecutorRun(). */
+#if PG_VERSION_NUM < 160000
+#define compat_reset_total_processed(estate) ((void) 0)
+#else
+#define compat_reset_total_processed(estate) ((estate)->es_total_processed = 0)
+#endif
+
+/* 19 tells a table how its rows will be fetched. */
+#if PG_VERSION_NUM < 190000
+#define compat_index_fetch_again(table, flags) table_index_fetch_begin(table)
+#define compat_index_fetch_flags(fetch) 0
+#else
+#define compat_index_fetch_again(table, flags) table_index_fetch_begin(table, flags)
+#define compat_index_fetch_flags(fetch) ((fetch)->flags)
+#endif
+
+/* Measurements of a whole query, which others ask for; ExecutorStart() makes them since 19. */
+#if PG_VERSION_NUM < 190000
+#define compat_start_instrumentation(query) ((void) 0)
+#define COMPAT_INSTRUMENTATION(query) ((query)->totaltime)
+#else
+#define compat_start_instrumentation(query) \
+	((query)->query_instr = (query)->query_instr_options == 0 ? NULL : InstrAlloc((query)->query_instr_options))
+#define COMPAT_INSTRUMENTATION(query) ((query)->query_instr)
+#endif
+
+static inline void
+compat_end_instrumentation(QueryDesc *query)
+{
+	if (COMPAT_INSTRUMENTATION(query) != NULL)
+		pfree(COMPAT_INSTRUMENTATION(query));
+	COMPAT_INSTRUMENTATION(query) = NULL;
+}
+
+/* 18 has steps of its own for the end of an expression without result, and for functions of few arguments. */
+#if PG_VERSION_NUM < 180000
+#define COMPAT_CASES_OF_DONE case EEOP_DONE:
+#define COMPAT_CASES_OF_FUNCTIONS
+#else
+#define COMPAT_CASES_OF_DONE case EEOP_DONE_RETURN: case EEOP_DONE_NO_RETURN:
+#define COMPAT_CASES_OF_FUNCTIONS case EEOP_FUNCEXPR_STRICT_1: case EEOP_FUNCEXPR_STRICT_2:
+#endif
+
+/* 19 names the type of system caches' numbers. */
+#if PG_VERSION_NUM < 190000
+typedef int CompatSysCacheId;
+#else
+typedef SysCacheIdentifier CompatSysCacheId;
 #endif
 
 #endif							/* PENUMBRA_PG_COMPAT_H */

@@ -1,0 +1,58 @@
+/*-------------------------------------------------------------------------
+ *
+ * plan_verdict.c
+ *	  Which plans have states that can be kept, by their statement and nodes.
+ *	  What only the state shows is looked at by ready_adopt().
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "pg_compat.h"
+
+#include "jit/jit.h"
+
+#include "plans.h"
+
+/* Nodes whose state ready_state.c knows how to set back to what ExecInitNode() makes. */
+static bool
+are_known_nodes(const Plan *plan)
+{
+	if (plan == NULL)
+		return true;
+	if (plan->initPlan != NIL || plan->parallel_aware)
+		return false;
+	switch (nodeTag(plan))
+	{
+		case T_Result:
+		case T_NestLoop:
+			break;
+		case T_Limit:
+			/* WITH TIES keeps a row. */
+			if (((const Limit *) plan)->limitOption != LIMIT_OPTION_COUNT)
+				return false;
+			break;
+		case T_IndexScan:
+			if (((const IndexScan *) plan)->indexorderby != NIL)
+				return false;
+			break;
+		case T_IndexOnlyScan:
+			if (((const IndexOnlyScan *) plan)->indexorderby != NIL)
+				return false;
+			break;
+		default:
+			return false;
+	}
+	return are_known_nodes(plan->lefttree) && are_known_nodes(plan->righttree);
+}
+
+LookupOutcome
+plan_verdict(const PlannedStmt *stmt)
+{
+	if (stmt->commandType != CMD_SELECT || stmt->utilityStmt != NULL || stmt->hasModifyingCTE ||
+		stmt->rowMarks != NIL || stmt->subplans != NIL || stmt->parallelModeNeeded ||
+		(stmt->jitFlags & PGJIT_PERFORM) != 0 || compat_prunes_partitions(stmt) ||
+		!compat_only_selects(stmt))
+		return OUTCOME_STATEMENT;
+	return are_known_nodes(stmt->planTree) ? OUTCOME_READY : OUTCOME_NODE;
+}

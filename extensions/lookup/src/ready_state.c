@@ -1,0 +1,383 @@
+/*-------------------------------------------------------------------------
+ *
+ * ready_state.c
+ *	  A state's way from rest into use and back.
+ *
+ * ready_start() does what standard_ExecutorStart() does for each execution:
+ * permissions, locks, relations, snapshot, parameters.  It leaves out what
+ * comes out the same each time: nodes, expressions, slots, scan keys.
+ * ready_rest() gives back what standard_ExecutorEnd() gives back.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "pg_compat.h"
+
+#include "access/genam.h"
+#include "access/table.h"
+#include "access/tableam.h"
+#include "access/xact.h"
+#include "access/xlog.h"
+#include "catalog/objectaccess.h"
+#include "executor/executor.h"
+#include "miscadmin.h"
+#include "pgstat.h"
+#include "storage/bufmgr.h"
+#include "utils/memutils.h"
+#include "utils/rel.h"
+#include "utils/relcache.h"
+#include "utils/snapmgr.h"
+
+#include "ready_state.h"
+
+/* A state that grew by more is built anew: other libraries, and receivers of rows, allocate where the state lives. */
+#define MAX_GROWTH_BYTES (64 * 1024)
+
+/* While all states are in use or new, one of so many plans that would leave theirs may. */
+#define ADMITTED_SHARE 16
+
+int			ready_max_states;
+dlist_head	ready_states = DLIST_STATIC_INIT(ready_states);
+static int	state_count;
+
+void
+ready_insert(ReadyState *state)
+{
+	state->plan->state = state;
+	dlist_push_head(&ready_states, &state->link);
+	state_count++;
+}
+
+void
+ready_destroy(ReadyState *state)
+{
+	if (state->plan != NULL)
+		state->plan->state = NULL;
+	dlist_delete(&state->link);
+	state_count--;
+	MemoryContextDelete(state->context);
+}
+
+/* The plan's memory goes. If the state is in use, that use was broken off, and the end of its transaction follows. */
+void
+ready_forget_plan(ReadyState *state)
+{
+	state->plan = NULL;
+	if (!state->is_in_use)
+		ready_destroy(state);
+}
+
+/*
+ * Room for one more state: those at rest go that were used longest ago.
+ * Where more plans take turns than have room, a state would be gone before its
+ * plan comes again, so that only few plans are admitted.
+ */
+bool
+ready_make_room(void)
+{
+	static uint32 refused = 0;
+
+	if (state_count < ready_max_states)
+		return true;
+	if (++refused % ADMITTED_SHARE != 0)
+		return false;
+	for (dlist_node *node = dlist_is_empty(&ready_states) ? NULL : dlist_tail_node(&ready_states);
+		 node != NULL && state_count >= ready_max_states;)
+	{
+		ReadyState *state = dlist_container(ReadyState, link, node);
+
+		node = dlist_has_prev(&ready_states, node) ? dlist_prev_node(&ready_states, node) : NULL;
+		if (!state->is_in_use)
+			ready_destroy(state);
+	}
+	return state_count < ready_max_states;
+}
+
+ReadyState *
+ready_find(const EState *estate)
+{
+	dlist_iter	iter;
+
+	/* Those in use were used last. */
+	dlist_foreach(iter, &ready_states)
+	{
+		ReadyState *state = dlist_container(ReadyState, link, iter.cur);
+
+		if (state->estate == estate)
+			return state->is_in_use ? state : NULL;
+	}
+	return NULL;
+}
+
+/* ExecInitFunc() looks at it each time. It cannot change while neither user, roles nor the functions' rows do. */
+static bool
+may_execute_functions(ReadyState *state)
+{
+	Oid			user = GetUserId();
+	ListCell   *cell;
+
+	if (state->executor == user && state->role_changes == ready_role_changes)
+		return true;
+	foreach(cell, state->executed_functions)
+	{
+		if (!compat_may_execute(lfirst_oid(cell), user))
+			return false;
+	}
+	state->executor = user;
+	state->role_changes = ready_role_changes;
+	return true;
+}
+
+/* Code of parameters was compiled by the hook of their list, if it has one, for an expression of PL/pgSQL. */
+static bool
+are_parameters_alike(const ReadyState *state, ParamListInfo params)
+{
+	if (params == NULL)
+		return !state->has_parameters;
+	return state->has_parameters && state->param_compile == params->paramCompile &&
+		(params->paramCompile == NULL || state->parser_setup_argument == params->parserSetupArg);
+}
+
+static LookupOutcome
+find_refusal(ReadyState *state, const QueryDesc *query, int eflags)
+{
+	if (state->is_in_use)
+		return OUTCOME_IN_USE;
+	if ((eflags & ~READY_EFLAGS) != 0 || query->instrument_options != 0)
+		return OUTCOME_OPTIONS;
+	if (query->snapshot == NULL || !IsMVCCSnapshot(query->snapshot) || query->crosscheck_snapshot != NULL)
+		return OUTCOME_SNAPSHOT;
+	if (IsInParallelMode())
+		return OUTCOME_PARALLEL;
+	if (!are_parameters_alike(state, query->params))
+		return OUTCOME_PARAMETERS;
+	if (object_access_hook != NULL || needs_fmgr_hook != NULL || !may_execute_functions(state))
+		return OUTCOME_SECURITY;
+	if (state->track_functions != pgstat_track_functions)
+		return OUTCOME_CHANGED;
+	return OUTCOME_READY;
+}
+
+/*
+ * As the nodes' initialisation does: tables are locked by the caller, indexes
+ * here.  To wait for a lock, or to get it, may bring news of changes; then
+ * is_stale is set.
+ */
+static bool
+open_relations(ReadyState *state)
+{
+	for (int i = 0; i < state->scan_count; i++)
+	{
+		ReadyScan  *scan = &state->scans[i];
+		Relation	table = table_open(scan->table_oid, NoLock);
+		Relation	index;
+
+		if (table != scan->table)
+			state->is_stale = true;
+		scan->table = table;
+		scan->is_heap_open = true;
+		index = index_open(scan->index_oid, scan->lock_mode);
+		if (index != scan->index)
+			state->is_stale = true;
+		scan->index = index;
+		scan->is_index_open = true;
+		if (state->is_stale)
+			return false;
+	}
+	return true;
+}
+
+static void
+close_relations(ReadyState *state)
+{
+	for (int i = 0; i < state->scan_count; i++)
+	{
+		ReadyScan  *scan = &state->scans[i];
+
+		if (scan->is_index_open)
+			index_close(scan->index, NoLock);
+		if (scan->is_heap_open)
+			table_close(scan->table, NoLock);
+		scan->is_index_open = scan->is_heap_open = false;
+	}
+}
+
+/* As index_beginscan() and, where all keys are constants, the node's first call do. */
+static void
+begin_scan(ReadyState *state, ReadyScan *scan)
+{
+	IndexScanDesc descriptor = *scan->descriptor;
+
+	if (descriptor == NULL)
+		return;
+	descriptor->xs_snapshot = state->estate->es_snapshot;
+	descriptor->xactStartedInRecovery = TransactionStartedDuringRecovery();
+	descriptor->ignore_killed_tuples = !descriptor->xactStartedInRecovery;
+	descriptor->xs_heapfetch = compat_index_fetch_again(scan->table, scan->fetch_flags);
+	if (scan->runtime_key_count == 0)
+		index_rescan(descriptor, scan->keys, scan->key_count, NULL, 0);
+}
+
+/*
+ * amrescan() drops the scan's pins and marks what it found dead, as amendscan()
+ * does, and keeps memory.  The table's part is ended: heap's keeps pins over a
+ * rescan from 19 on.
+ */
+static void
+end_scan(ReadyScan *scan)
+{
+	IndexScanDesc descriptor = *scan->descriptor;
+
+	if (scan->map_buffer != NULL && BufferIsValid(*scan->map_buffer))
+	{
+		ReleaseBuffer(*scan->map_buffer);
+		*scan->map_buffer = InvalidBuffer;
+	}
+	if (descriptor == NULL)
+		return;
+	if (!scan->has_descriptor)
+	{
+		/* index_beginscan()'s reference, beside that of index_open() */
+		RelationDecrementReferenceCount(scan->index);
+		scan->has_descriptor = true;
+	}
+	scan->fetch_flags = compat_index_fetch_flags(descriptor->xs_heapfetch);
+	table_index_fetch_end(descriptor->xs_heapfetch);
+	descriptor->xs_heapfetch = NULL;
+	/* Keys that this execution did not compute point to what is gone, and the scan holds nothing. */
+	if (scan->runtime_key_count == 0 || *scan->are_runtime_keys_ready)
+		index_rescan(descriptor, scan->keys, scan->key_count, NULL, 0);
+	descriptor->xs_snapshot = NULL;
+}
+
+/* What ExecInitNode() leaves. Not ExecReScan(), which computes a LIMIT at once, and rescans what never ran. */
+static void
+reset_node(PlanState *node)
+{
+	bms_free(node->chgParam);
+	node->chgParam = NULL;
+	switch (nodeTag(node))
+	{
+		case T_ResultState:
+			((ResultState *) node)->rs_done = false;
+			((ResultState *) node)->rs_checkqual = ((ResultState *) node)->resconstantqual != NULL;
+			break;
+		case T_LimitState:
+			((LimitState *) node)->lstate = LIMIT_INITIAL;
+			break;
+		case T_NestLoopState:
+			((NestLoopState *) node)->nl_NeedNewOuter = true;
+			((NestLoopState *) node)->nl_MatchedOuter = false;
+			break;
+		case T_IndexScanState:
+			((IndexScanState *) node)->iss_RuntimeKeysReady = false;
+			((IndexScanState *) node)->iss_ReachedEnd = false;
+			break;
+		case T_IndexOnlyScanState:
+			((IndexOnlyScanState *) node)->ioss_RuntimeKeysReady = false;
+			break;
+		default:
+			elog(ERROR, "unexpected node: %d", (int) nodeTag(node));
+	}
+}
+
+static void
+start_execution(ReadyState *state, QueryDesc *query, int eflags)
+{
+	EState	   *estate = state->estate;
+	ListCell   *cell;
+
+	estate->es_direction = ForwardScanDirection;
+	estate->es_snapshot = RegisterSnapshot(query->snapshot);
+	estate->es_sourceText = query->sourceText;
+	estate->es_param_list_info = query->params;
+	estate->es_queryEnv = query->queryEnv;
+	/* A SELECT queues no triggers. */
+	estate->es_top_eflags = eflags | EXEC_FLAG_SKIP_TRIGGERS;
+	estate->es_processed = 0;
+	compat_reset_total_processed(estate);
+	estate->es_finished = false;
+	if (state->exec_param_count > 0)
+		memset(estate->es_param_exec_vals, 0, state->exec_param_count * sizeof(ParamExecData));
+	foreach(cell, state->contexts)
+		((ExprContext *) lfirst(cell))->ecxt_param_list_info = query->params;
+	foreach(cell, state->nodes)
+		reset_node(lfirst(cell));
+	for (int i = 0; i < state->scan_count; i++)
+		begin_scan(state, &state->scans[i]);
+	query->estate = estate;
+	query->planstate = state->planstate;
+	query->tupDesc = state->result_type;
+	compat_start_instrumentation(query);
+}
+
+bool
+ready_start(ReadyState *state, QueryDesc *query, int eflags, LookupOutcome *outcome)
+{
+	MemoryContext previous;
+
+	*outcome = find_refusal(state, query, eflags);
+	if (*outcome != OUTCOME_READY)
+	{
+		if (*outcome == OUTCOME_CHANGED)
+			ready_destroy(state);
+		return false;
+	}
+	check_stack_depth();
+	compat_check_permissions(query->plannedstmt);
+
+	/* From here on an error finds the state in use, and the end of the transaction destroys it. */
+	state->is_in_use = true;
+	state->nest_level = GetCurrentTransactionNestLevel();
+	dlist_move_head(&ready_states, &state->link);
+	if (!open_relations(state))
+	{
+		close_relations(state);
+		ready_destroy(state);
+		*outcome = OUTCOME_CHANGED;
+		return false;
+	}
+	previous = MemoryContextSwitchTo(state->context);
+	start_execution(state, query, eflags);
+	MemoryContextSwitchTo(previous);
+	return true;
+}
+
+void
+ready_rest(ReadyState *state)
+{
+	EState	   *estate = state->estate;
+	ListCell   *cell;
+
+	foreach(cell, state->slots)
+		ExecClearTuple(lfirst(cell));
+	for (int i = 0; i < state->scan_count; i++)
+		end_scan(&state->scans[i]);
+	close_relations(state);
+	UnregisterSnapshot(estate->es_snapshot);
+	estate->es_snapshot = NULL;
+	foreach(cell, state->contexts)
+		ReScanExprContext(lfirst(cell));
+	/* Functions may keep what holds for one query only: they begin anew. */
+	foreach(cell, state->functions)
+		((FmgrInfo *) lfirst(cell))->fn_extra = NULL;
+	MemoryContextReset(state->function_context);
+	state->is_in_use = false;
+}
+
+void
+ready_end(ReadyState *state, QueryDesc *query)
+{
+	MemoryContext previous = MemoryContextSwitchTo(state->context);
+
+	compat_end_instrumentation(query);
+	ready_rest(state);
+	MemoryContextSwitchTo(previous);
+	query->tupDesc = NULL;
+	query->estate = NULL;
+	query->planstate = NULL;
+	if (state->is_stale || state->plan == NULL ||
+		MemoryContextMemAllocated(state->context, false) > state->context_bytes + MAX_GROWTH_BYTES)
+		ready_destroy(state);
+}

@@ -1,0 +1,173 @@
+-- Which executions take a ready state, and that they return what others do.
+CREATE EXTENSION penumbra_lookup;
+CREATE FUNCTION ready() RETURNS bigint LANGUAGE sql
+	AS $$SELECT executions FROM penumbra_lookup.executions WHERE outcome = 'ready'$$;
+
+CREATE TABLE items (id int PRIMARY KEY, parent int, name text, price numeric, at timestamptz DEFAULT '2026-01-01 UTC');
+CREATE INDEX ON items (parent, id);
+INSERT INTO items SELECT i, i / 10, 'item ' || i, i * 1.5 FROM generate_series(1, 1000) i;
+VACUUM ANALYZE items;
+
+-- the third execution is the first one on a ready state
+PREPARE by_key(int) AS SELECT name, price FROM items WHERE id = $1;
+SELECT penumbra_lookup.reset_executions();
+EXECUTE by_key(1);
+EXECUTE by_key(2);
+EXECUTE by_key(3);
+EXECUTE by_key(NULL);
+EXECUTE by_key(1001);
+EXECUTE by_key(4);
+SELECT ready();
+
+-- an index-only scan, backward, with LIMIT and OFFSET of parameters
+PREPARE last_of(int, bigint, bigint) AS SELECT id FROM items WHERE parent = $1 ORDER BY id DESC LIMIT $2 OFFSET $3;
+EXPLAIN (COSTS OFF) EXECUTE last_of(5, 3, 0);
+SELECT penumbra_lookup.reset_executions();
+EXECUTE last_of(5, 3, 0);
+EXECUTE last_of(5, 3, 1);
+EXECUTE last_of(6, 2, 0);
+EXECUTE last_of(7, 0, 0);
+EXECUTE last_of(8, NULL, 7);
+EXECUTE last_of(8, -1, 0);
+EXECUTE last_of(9, 1, 9);
+SELECT ready();
+
+-- joins of two and three tables
+PREPARE parent_of(int) AS
+	SELECT a.name, b.name FROM items a JOIN items b ON b.id = a.parent WHERE a.id = $1;
+PREPARE grandparent_of(int) AS
+	SELECT a.name, b.name, c.name FROM items a JOIN items b ON b.id = a.parent LEFT JOIN items c ON c.id = b.parent
+	WHERE a.id = $1;
+EXPLAIN (COSTS OFF) EXECUTE grandparent_of(1);
+SELECT penumbra_lookup.reset_executions();
+EXECUTE parent_of(125);
+EXECUTE parent_of(125);
+EXECUTE parent_of(999);
+EXECUTE parent_of(3);
+EXECUTE parent_of(998);
+EXECUTE grandparent_of(998);
+EXECUTE grandparent_of(998);
+EXECUTE grandparent_of(54);
+EXECUTE grandparent_of(3);
+EXECUTE grandparent_of(777);
+SELECT ready();
+
+-- expressions, a one-time filter, row types of constants, arrays of keys
+PREPARE expressions(int, text) AS
+	SELECT CASE WHEN price > 100 THEN upper(name) ELSE name || $2 END, coalesce(parent, 0) + $1, price::text, at::date,
+		id IN (1, 2), name IS DISTINCT FROM $2, nullif(parent, 0), tableoid::regclass, ctid
+	FROM items WHERE id = $1 AND (name LIKE '%1%' OR price < 1000) AND $2 IS NOT NULL;
+PREPARE some_of(int[]) AS SELECT id, name FROM items WHERE id = ANY ($1) ORDER BY id;
+SELECT penumbra_lookup.reset_executions();
+EXECUTE expressions(1, '!');
+EXECUTE expressions(1, '!');
+EXECUTE expressions(100, '?');
+EXECUTE expressions(100, NULL);
+EXECUTE some_of('{3,1,2}');
+EXECUTE some_of('{3,1,2}');
+EXECUTE some_of('{}');
+EXECUTE some_of(NULL);
+EXECUTE some_of('{1000,NULL,1000,5,-1}');
+SELECT ready();
+SET timezone = 'Pacific/Auckland';
+SET datestyle = 'German';
+EXECUTE expressions(100, '?');
+RESET timezone;
+RESET datestyle;
+EXECUTE expressions(100, '?');
+
+-- plans of one table and none
+PREPARE constant(int) AS SELECT $1 + 1, now() IS NOT NULL;
+PREPARE whole_table AS SELECT id FROM items ORDER BY id LIMIT 2;
+SELECT penumbra_lookup.reset_executions();
+EXECUTE constant(1);
+EXECUTE constant(2);
+EXECUTE constant(3);
+EXECUTE whole_table;
+EXECUTE whole_table;
+EXECUTE whole_table;
+SELECT ready();
+
+-- what is refused, with the reason
+PREPARE locks(int) AS SELECT id FROM items WHERE id = $1 FOR UPDATE;
+PREPARE writes(int) AS UPDATE items SET price = price WHERE id = $1;
+PREPARE aggregates(int) AS SELECT count(*) FROM items WHERE parent = $1;
+PREPARE subquery(int) AS SELECT EXISTS (SELECT FROM items WHERE id = $1);
+PREPARE whole_row(int) AS SELECT i FROM items i WHERE id = $1;
+SELECT penumbra_lookup.reset_executions();
+EXECUTE locks(1);
+EXECUTE locks(1);
+EXECUTE locks(1);
+EXECUTE writes(1);
+EXECUTE writes(1);
+EXECUTE writes(1);
+EXECUTE aggregates(1);
+EXECUTE aggregates(1);
+EXECUTE aggregates(1);
+EXECUTE subquery(1);
+EXECUTE subquery(1);
+EXECUTE subquery(1);
+EXECUTE whole_row(1);
+EXECUTE whole_row(1);
+EXECUTE whole_row(1);
+EXECUTE whole_row(1);
+SELECT outcome, executions FROM penumbra_lookup.executions WHERE executions > 0 AND outcome <> 'not cached';
+
+-- EXPLAIN ANALYZE takes PostgreSQL's path
+SELECT penumbra_lookup.reset_executions();
+EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF, BUFFERS OFF) EXECUTE by_key(5);
+EXPLAIN (COSTS OFF) EXECUTE by_key(5);
+SELECT outcome, executions FROM penumbra_lookup.executions WHERE executions > 0 AND outcome <> 'not cached';
+EXECUTE by_key(5);
+SELECT ready();
+
+-- PL/pgSQL: INTO, PERFORM, FOR, RETURN QUERY
+CREATE FUNCTION lookups(wanted int) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	found_name text;
+	all_names text := '';
+	item record;
+BEGIN
+	SELECT name INTO found_name FROM items WHERE id = wanted;
+	PERFORM name FROM items WHERE id = wanted + 1;
+	all_names := found_name || ' ' || FOUND;
+	FOR item IN SELECT id, name FROM items WHERE parent = wanted ORDER BY id LIMIT 2 LOOP
+		all_names := all_names || ', ' || item.name;
+	END LOOP;
+	RETURN all_names;
+END $$;
+SELECT penumbra_lookup.reset_executions();
+SELECT lookups(i) FROM generate_series(1, 5) i;
+SELECT ready();
+
+-- off
+SET penumbra_lookup.max_plans = 0;
+SELECT penumbra_lookup.reset_executions();
+EXECUTE by_key(6);
+SELECT outcome, executions FROM penumbra_lookup.executions WHERE executions > 0;
+RESET penumbra_lookup.max_plans;
+EXECUTE by_key(6);
+
+-- no more states than allowed, and which go first
+SET penumbra_lookup.max_plans = 2;
+DEALLOCATE ALL;
+PREPARE p1(int) AS SELECT 1, name FROM items WHERE id = $1;
+PREPARE p2(int) AS SELECT 2, name FROM items WHERE id = $1;
+PREPARE p3(int) AS SELECT 3, name FROM items WHERE id = $1;
+SELECT penumbra_lookup.reset_executions();
+DO $$
+BEGIN
+	FOR i IN 1..40 LOOP
+		EXECUTE 'EXECUTE p1(1)';
+		EXECUTE 'EXECUTE p2(1)';
+		EXECUTE 'EXECUTE p3(1)';
+	END LOOP;
+END $$;
+SELECT executions BETWEEN 40 AND 110 FROM penumbra_lookup.executions WHERE outcome = 'ready';
+SELECT count(*) <= 2 FROM pg_backend_memory_contexts WHERE name = 'penumbra_lookup functions';
+
+DEALLOCATE ALL;
+SELECT count(*) FROM pg_backend_memory_contexts WHERE name = 'penumbra_lookup functions';
+DROP TABLE items CASCADE;
+DROP FUNCTION ready(), lookups(int);
+DROP EXTENSION penumbra_lookup;
