@@ -154,12 +154,17 @@ add_source(ReadyState *state, int cache, Oid oid)
 	state->sources[state->source_count++] = source;
 }
 
-/* Functions, and the types of what nodes return. Relations are watched by their OIDs. */
+/* Relations, functions, and the types of what nodes return. */
 static void
 add_sources(ReadyState *state)
 {
 	ListCell   *cell;
 
+	for (int i = 0; i < state->scan_count; i++)
+		state->relations = list_append_unique_oid(list_append_unique_oid(state->relations, state->scans[i].table_oid),
+												  state->scans[i].index_oid);
+	foreach(cell, COMPAT_PERMISSIONS(state->plan->stmt))
+		state->relations = list_append_unique_oid(state->relations, ((CompatPermissions *) lfirst(cell))->relid);
 	foreach(cell, state->functions)
 		add_source(state, PROCOID, ((FmgrInfo *) lfirst(cell))->fn_oid);
 	foreach(cell, state->nodes)
@@ -226,7 +231,7 @@ describe_state(LookupPlan *plan, QueryDesc *query)
 	state->has_parameters = params != NULL;
 	state->param_compile = params == NULL ? NULL : params->paramCompile;
 	state->parser_setup_argument = params == NULL ? NULL : params->parserSetupArg;
-	state->executor = InvalidOid;
+	state->checked_user = InvalidOid;
 	state->contexts = list_copy(estate->es_exprcontexts);
 	state->slots = list_copy(estate->es_tupleTable);
 	state->exec_param_count = list_length(plan->stmt->paramExecTypes);

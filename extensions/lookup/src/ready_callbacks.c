@@ -30,17 +30,6 @@ invalidate(ReadyState *state)
 }
 
 static bool
-reads_relation(const ReadyState *state, Oid relation)
-{
-	for (int i = 0; i < state->scan_count; i++)
-	{
-		if (state->scans[i].table_oid == relation || state->scans[i].index_oid == relation)
-			return true;
-	}
-	return false;
-}
-
-static bool
 has_source(const ReadyState *state, int cache, uint32 hash)
 {
 	for (int i = 0; i < state->source_count; i++)
@@ -62,7 +51,7 @@ relation_changed(Datum argument, Oid relation)
 	{
 		ReadyState *state = dlist_container(ReadyState, link, iter.cur);
 
-		if (!OidIsValid(relation) || reads_relation(state, relation))
+		if (!OidIsValid(relation) || list_member_oid(state->relations, relation))
 			invalidate(state);
 	}
 }

@@ -110,22 +110,34 @@ ready_find(const EState *estate)
 	return NULL;
 }
 
-/* ExecInitFunc() looks at it each time. It cannot change while neither user, roles nor the functions' rows do. */
+/*
+ * Privileges of relations and functions.  What they depend on are the user, the
+ * roles, and rows of catalogs whose changes end the state; so they are not
+ * looked at again before one of these changed, unless a hook wants it.
+ */
 static bool
-may_execute_functions(ReadyState *state)
+are_privileges_known(const ReadyState *state)
+{
+	return state->checked_user == GetUserId() && state->role_changes == ready_role_changes &&
+		ExecutorCheckPerms_hook == NULL;
+}
+
+/* Those of relations raise an error here.  Without those of functions, ExecInitFunc() will. */
+static bool
+check_privileges(ReadyState *state)
 {
 	Oid			user = GetUserId();
+	uint64		role_changes = ready_role_changes;
 	ListCell   *cell;
 
-	if (state->executor == user && state->role_changes == ready_role_changes)
-		return true;
+	compat_check_permissions(state->plan->stmt);
 	foreach(cell, state->executed_functions)
 	{
 		if (!compat_may_execute(lfirst_oid(cell), user))
 			return false;
 	}
-	state->executor = user;
-	state->role_changes = ready_role_changes;
+	state->checked_user = user;
+	state->role_changes = role_changes;
 	return true;
 }
 
@@ -152,11 +164,9 @@ find_refusal(ReadyState *state, const QueryDesc *query, int eflags)
 		return OUTCOME_PARALLEL;
 	if (!are_parameters_alike(state, query->params))
 		return OUTCOME_PARAMETERS;
-	if (object_access_hook != NULL || needs_fmgr_hook != NULL || !may_execute_functions(state))
+	if (object_access_hook != NULL || needs_fmgr_hook != NULL)
 		return OUTCOME_SECURITY;
-	if (state->track_functions != pgstat_track_functions)
-		return OUTCOME_CHANGED;
-	return OUTCOME_READY;
+	return state->track_functions == pgstat_track_functions ? OUTCOME_READY : OUTCOME_CHANGED;
 }
 
 /*
@@ -183,9 +193,9 @@ open_relations(ReadyState *state)
 		scan->index = index;
 		scan->is_index_open = true;
 		if (state->is_stale)
-			return false;
+			break;
 	}
-	return true;
+	return !state->is_stale;
 }
 
 static void
@@ -325,12 +335,19 @@ ready_start(ReadyState *state, QueryDesc *query, int eflags, LookupOutcome *outc
 		return false;
 	}
 	check_stack_depth();
-	compat_check_permissions(query->plannedstmt);
 
 	/* From here on an error finds the state in use, and the end of the transaction destroys it. */
 	state->is_in_use = true;
 	state->nest_level = GetCurrentTransactionNestLevel();
 	dlist_move_head(&ready_states, &state->link);
+	if (!are_privileges_known(state) && !check_privileges(state))
+	{
+		state->is_in_use = false;
+		*outcome = OUTCOME_SECURITY;
+		if (state->is_stale)
+			ready_destroy(state);
+		return false;
+	}
 	if (!open_relations(state))
 	{
 		close_relations(state);

@@ -76,7 +76,7 @@ typedef struct ReadyState
 	bool		has_parameters;
 	int			track_functions;	/* the setting that calls were compiled for */
 
-	Oid			executor;		/* whose right to execute the functions was looked at */
+	Oid			checked_user;	/* whose privileges were looked at */
 	uint64		role_changes;	/* how many there had been then */
 
 	List	   *nodes;			/* PlanState, each before its children */
@@ -84,6 +84,7 @@ typedef struct ReadyState
 	List	   *slots;			/* TupleTableSlot */
 	List	   *functions;		/* FmgrInfo of expressions and keys */
 	List	   *executed_functions; /* their OIDs as far as EXECUTE is checked */
+	List	   *relations;		/* OIDs of those that are scanned, and of those whose privileges count */
 	ReadyScan  *scans;
 	int			scan_count;
 	ReadySource *sources;

@@ -213,7 +213,6 @@ BEGIN
 END $$;
 
 DISCARD ALL;
-SELECT count(*) FROM pg_backend_memory_contexts WHERE name = 'penumbra_lookup functions' AND parent <> 'ExecutorState';
 DROP TABLE items, others;
 DROP VIEW taken;
 DROP FUNCTION caught, depth, endless, change_name, add_index, open_children, open_ratios, slowly;

@@ -115,7 +115,7 @@ SELECT outcome, executions FROM penumbra_lookup.executions WHERE executions > 0 
 
 -- EXPLAIN ANALYZE takes PostgreSQL's path
 SELECT penumbra_lookup.reset_executions();
-EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF, BUFFERS OFF) EXECUTE by_key(5);
+DO $$BEGIN EXECUTE 'EXPLAIN (ANALYZE) EXECUTE by_key(5)'; END$$;
 EXPLAIN (COSTS OFF) EXECUTE by_key(5);
 SELECT outcome, executions FROM penumbra_lookup.executions WHERE executions > 0 AND outcome <> 'not cached';
 EXECUTE by_key(5);
