@@ -160,8 +160,10 @@ def suites() -> list[Suite]:
         Suite("adversarial", count_pytest, [*PYTEST, "test/adversarial"], quick=NOT_SLOW, full=SLOW, long=["--long"]),
         Suite("keytree, model and crashes", count_pytest, [*PYTEST, "extensions/keytree/test/model"],
               quick=NOT_SLOW, full=SLOW, lane="extensions"),
+        Suite("lookup, histories", count_pytest, [*PYTEST, "extensions/lookup/test/model"], quick=[], lane="extensions"),
         Suite("regression", count_lines, [PYTHON, "test/regression/run.py"], full=[]),
         Suite("regression keytree", count_lines, [PYTHON, "test/regression/run_keytree.py"], full=[]),
+        Suite("regression lookup", count_lines, [PYTHON, "test/regression/run_lookup.py"], full=[]),
         Suite("regression numeric", count_lines, [PYTHON, "test/regression/run_numeric.py"], full=[]),
         Suite("sanitizers, build", count_lines, ["bash", "-c",
               "cmake -G Ninja -B build-asan -S . -DPENUMBRA_TESTS=ON -DPENUMBRA_SANITIZE=address,undefined >/dev/null && ninja -C build-asan"

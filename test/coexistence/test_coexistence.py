@@ -20,6 +20,7 @@ LIBRARIES = (
     "penumbra_numeric",
     "penumbra_keytree",
     "penumbra_compress",
+    "penumbra_lookup",
 )
 EXTENSIONS = (*LIBRARIES, "penumbra_sort", "penumbra_bench")
 ROWS = 60000

@@ -11,7 +11,6 @@
 #include "utils/memutils.h"
 
 #include "plans.h"
-#include "ready_state.h"
 
 typedef struct PlanEntry
 {
@@ -40,7 +39,7 @@ forget_plan(void *argument)
 	LookupPlan *plan = argument;
 
 	if (plan->state != NULL)
-		ready_forget_plan(plan->state);
+		plan->forget_plan(plan->state);
 	planhash_delete(plans, plan->stmt);
 }
 

@@ -29,6 +29,7 @@ typedef struct LookupPlan
 	/* OUTCOME_READY: states of this plan are kept, as far as is known. From ADOPTED_EXECUTION on. */
 	LookupOutcome verdict;
 	struct ReadyState *state;	/* NULL: it has none */
+	void		(*forget_plan) (struct ReadyState *state); /* of a plan with a state: called when it is freed */
 
 	/* The last execution that built a state of its own: may it be kept?  See ready_adopt(). */
 	const EState *candidate;

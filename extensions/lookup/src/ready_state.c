@@ -42,14 +42,6 @@ dlist_head	ready_states = DLIST_STATIC_INIT(ready_states);
 static int	state_count;
 
 void
-ready_insert(ReadyState *state)
-{
-	state->plan->state = state;
-	dlist_push_head(&ready_states, &state->link);
-	state_count++;
-}
-
-void
 ready_destroy(ReadyState *state)
 {
 	if (state->plan != NULL)
@@ -60,12 +52,21 @@ ready_destroy(ReadyState *state)
 }
 
 /* The plan's memory goes. If the state is in use, that use was broken off, and the end of its transaction follows. */
-void
-ready_forget_plan(ReadyState *state)
+static void
+forget_plan(ReadyState *state)
 {
 	state->plan = NULL;
 	if (!state->is_in_use)
 		ready_destroy(state);
+}
+
+void
+ready_insert(ReadyState *state)
+{
+	state->plan->state = state;
+	state->plan->forget_plan = forget_plan;
+	dlist_push_head(&ready_states, &state->link);
+	state_count++;
 }
 
 /*
