@@ -37,6 +37,7 @@ start_on_ready_state(QueryDesc *query, int eflags, LookupPlan **candidate)
 	LookupOutcome outcome;
 
 	*candidate = NULL;
+	ready_keep_to_limit();
 	if (ready_max_states == 0)
 		return OUTCOME_OFF;
 	if (previous_start != NULL || previous_end != NULL)

@@ -34,7 +34,7 @@
 /* A state that grew by more is built anew: other libraries, and receivers of rows, allocate where the state lives. */
 #define MAX_GROWTH_BYTES (64 * 1024)
 
-/* While all states are in use or new, one of so many plans that would leave theirs may. */
+/* Where there is no room, one of so many plans that would leave their state may. */
 #define ADMITTED_SHARE 16
 
 int			ready_max_states;
@@ -69,22 +69,13 @@ ready_insert(ReadyState *state)
 	state_count++;
 }
 
-/*
- * Room for one more state: those at rest go that were used longest ago.
- * Where more plans take turns than have room, a state would be gone before its
- * plan comes again, so that only few plans are admitted.
- */
-bool
-ready_make_room(void)
+/* Destroys states at rest, those first that were used longest ago, until so many are left. */
+static void
+evict(int wanted_count)
 {
-	static uint32 refused = 0;
+	dlist_node *node = dlist_is_empty(&ready_states) ? NULL : dlist_tail_node(&ready_states);
 
-	if (state_count < ready_max_states)
-		return true;
-	if (++refused % ADMITTED_SHARE != 0)
-		return false;
-	for (dlist_node *node = dlist_is_empty(&ready_states) ? NULL : dlist_tail_node(&ready_states);
-		 node != NULL && state_count >= ready_max_states;)
+	while (node != NULL && state_count > wanted_count)
 	{
 		ReadyState *state = dlist_container(ReadyState, link, node);
 
@@ -92,6 +83,27 @@ ready_make_room(void)
 		if (!state->is_in_use)
 			ready_destroy(state);
 	}
+}
+
+/* The setting may have become less. */
+void
+ready_keep_to_limit(void)
+{
+	if (state_count > ready_max_states)
+		evict(ready_max_states);
+}
+
+/*
+ * Room for one more state.  Where more plans take turns than have room, a state
+ * would be gone before its plan comes again, so that only few plans are admitted.
+ */
+bool
+ready_make_room(void)
+{
+	static uint32 asked = 0;
+
+	if (state_count >= ready_max_states && ++asked % ADMITTED_SHARE == 0)
+		evict(ready_max_states - 1);
 	return state_count < ready_max_states;
 }
 

@@ -113,6 +113,7 @@ extern void ready_rest(ReadyState *state);
 extern void ready_destroy(ReadyState *state);
 extern void ready_insert(ReadyState *state);
 extern bool ready_make_room(void);
+extern void ready_keep_to_limit(void);
 
 /* Adds the functions of an expression to the state's; false: it has a step whose state is not known. */
 extern bool ready_add_expression(ReadyState *state, ExprState *expression);

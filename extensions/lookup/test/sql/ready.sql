@@ -145,6 +145,7 @@ SET penumbra_lookup.max_plans = 0;
 SELECT penumbra_lookup.reset_executions();
 EXECUTE by_key(6);
 SELECT outcome, executions FROM penumbra_lookup.executions WHERE executions > 0;
+SELECT count(*) FROM pg_backend_memory_contexts WHERE name = 'penumbra_lookup functions';
 RESET penumbra_lookup.max_plans;
 EXECUTE by_key(6);
 
