@@ -84,6 +84,8 @@ drop_broken(int nest_level)
 {
 	dlist_mutable_iter iter;
 
+	if (ready_in_use_count == 0)
+		return;
 	dlist_foreach_modify(iter, &ready_states)
 	{
 		ReadyState *state = dlist_container(ReadyState, link, iter.cur);
@@ -118,7 +120,7 @@ subtransaction_ends(SubXactEvent event, SubTransactionId id, SubTransactionId pa
 
 	if (event == SUBXACT_EVENT_ABORT_SUB)
 		drop_broken(nest_level);
-	else if (event == SUBXACT_EVENT_COMMIT_SUB)
+	else if (event == SUBXACT_EVENT_COMMIT_SUB && ready_in_use_count > 0)
 	{
 		/* Cursors go over to the transaction around it. */
 		dlist_foreach(iter, &ready_states)

@@ -40,6 +40,14 @@
 int			ready_max_states;
 dlist_head	ready_states = DLIST_STATIC_INIT(ready_states);
 static int	state_count;
+int			ready_in_use_count;
+
+static void
+set_in_use(ReadyState *state, bool is_in_use)
+{
+	ready_in_use_count += (int) is_in_use - (int) state->is_in_use;
+	state->is_in_use = is_in_use;
+}
 
 void
 ready_destroy(ReadyState *state)
@@ -48,6 +56,7 @@ ready_destroy(ReadyState *state)
 		state->plan->state = NULL;
 	dlist_delete(&state->link);
 	state_count--;
+	set_in_use(state, false);
 	MemoryContextDelete(state->context);
 }
 
@@ -112,7 +121,9 @@ ready_find(const EState *estate)
 {
 	dlist_iter	iter;
 
-	/* Those in use were used last. */
+	if (ready_in_use_count == 0)
+		return NULL;
+	/* Those in use are among the first, since they were used last. */
 	dlist_foreach(iter, &ready_states)
 	{
 		ReadyState *state = dlist_container(ReadyState, link, iter.cur);
@@ -350,12 +361,12 @@ ready_start(ReadyState *state, QueryDesc *query, int eflags, LookupOutcome *outc
 	check_stack_depth();
 
 	/* From here on an error finds the state in use, and the end of the transaction destroys it. */
-	state->is_in_use = true;
+	set_in_use(state, true);
 	state->nest_level = GetCurrentTransactionNestLevel();
 	dlist_move_head(&ready_states, &state->link);
 	if (!are_privileges_known(state) && !check_privileges(state))
 	{
-		state->is_in_use = false;
+		set_in_use(state, false);
 		*outcome = OUTCOME_SECURITY;
 		if (state->is_stale)
 			ready_destroy(state);
@@ -393,7 +404,7 @@ ready_rest(ReadyState *state)
 	foreach(cell, state->functions)
 		((FmgrInfo *) lfirst(cell))->fn_extra = NULL;
 	MemoryContextReset(state->function_context);
-	state->is_in_use = false;
+	set_in_use(state, false);
 }
 
 void

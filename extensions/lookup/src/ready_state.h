@@ -93,6 +93,7 @@ typedef struct ReadyState
 } ReadyState;
 
 extern int	ready_max_states;	/* penumbra_lookup.max_plans */
+extern int	ready_in_use_count; /* of states */
 
 /* How many changes of catalogs there were: a state that was built across one is not kept. */
 extern uint64 ready_changes;
