@@ -53,6 +53,8 @@ typedef enum PenumbraCollationUse {
   /* text; LIKE family: (text or bpchar, pattern text); the escape is backslash */ \
   X(LIKE, "LIKE", EQUALITY, kUnknown) X(NOT_LIKE, "NOT LIKE", EQUALITY, kUnknown) \
   X(ILIKE, "ILIKE", LETTERS, kUnknown) X(NOT_ILIKE, "NOT ILIKE", LETTERS, kUnknown) \
+  /* (text or bpchar, automata of a regular expression: penumbra/regex.h) */ \
+  X(REGEX_MATCHES, "~", EQUALITY, kUnknown) X(REGEX_MATCHES_NOT, "!~", EQUALITY, kUnknown) \
   X(STARTS_WITH, "starts_with", EQUALITY, kUnknown) X(LENGTH, "length", NONE, kUnknown) \
   X(OCTET_LENGTH, "octet_length", EQUALITY, kUnknown) X(ASCII, "ascii", NONE, kUnknown) \
   X(LOWER, "lower", LETTERS, kUnknown) \

@@ -4,6 +4,7 @@
 
 #include "function/collation.h"
 #include "function/like.h"
+#include "function/regex.h"
 #include "function/registry.h"
 #include "vector/byte_search.h"
 #include "vector/error.h"
@@ -360,6 +361,8 @@ Binding BindText(const CallSite& call) {
     case PENUMBRA_FN_NOT_LIKE:
     case PENUMBRA_FN_ILIKE:
     case PENUMBRA_FN_NOT_ILIKE: return BindLike(call);
+    case PENUMBRA_FN_REGEX_MATCHES:
+    case PENUMBRA_FN_REGEX_MATCHES_NOT: return BindRegex(call);
     case PENUMBRA_FN_LOWER:
     case PENUMBRA_FN_UPPER:
     case PENUMBRA_FN_INITCAP: return BindCase(call);

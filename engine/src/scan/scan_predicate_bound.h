@@ -5,9 +5,9 @@
 #include <string_view>
 #include <vector>
 
-#include "scan/like_search.h"
 #include "scan/scan_predicate.h"
 #include "scan/scan_predicate_ranges.h"
+#include "scan/text_search.h"
 #include "segment/segment.h"
 #include "segment/segment_format.h"
 
@@ -47,8 +47,9 @@ BoundPredicate BindTable(const SegmentView& segment, std::vector<uint8_t> truth,
 // Equal to `wanted` (or, negated, not equal), by length first.
 BoundPredicate BindStringEquality(const SegmentView& segment, std::string_view wanted, bool is_negated);
 // Matching a pattern, which outlives the result.
-BoundPredicate BindLike(const SegmentView& segment, const LikeSearch& search, bool is_negated);
+BoundPredicate BindSearch(const SegmentView& segment, const TextSearch& search, bool is_negated);
 // The truth of each entry of a dictionary whose entries lie back to back.
-std::vector<uint8_t> FindLikeEntries(const SegmentView& segment, const LikeSearch& search, bool is_negated);
+std::vector<uint8_t> FindEntries(const SegmentView& segment, const TextSearch& search, bool is_negated,
+                                 EvalContext& context);
 
 }  // namespace penumbra

@@ -7,6 +7,8 @@
 #include "expression/code_domain.h"
 #include "function/collation.h"
 #include "kernels/kernels.h"
+#include "scan/like_search.h"
+#include "scan/regex_search.h"
 #include "scan/scan_predicate_bound.h"
 #include "scan/scan_predicate_ranges.h"
 #include "segment/segment.h"
@@ -47,19 +49,31 @@ const Vector* FindEqualText(const Expr& expr) {
 }
 
 // col LIKE 'pattern' or the like, also of lower(col), which is what folds.
-std::optional<LikeSearch> FindLike(const Expr& expr) {
+std::unique_ptr<const TextSearch> FindLike(const Expr& expr) {
   const LikePattern* pattern = ConstantPattern(expr);
-  if (pattern == nullptr) return std::nullopt;
+  if (pattern == nullptr) return nullptr;
   const Expr* text = expr.args[0];
   const LetterCase* letter_case = IsFoldingLike(expr.function) ? &LetterCaseOf(expr.collation) : nullptr;
   if (text->kind == Expr::Kind::kCall && text->function == PENUMBRA_FN_LOWER) {
     // Folding by two collations is not folding by one.
-    if (letter_case != nullptr && text->collation != expr.collation) return std::nullopt;
+    if (letter_case != nullptr && text->collation != expr.collation) return nullptr;
     letter_case = &LetterCaseOf(text->collation);
     text = text->args[0];
   }
-  if (text->kind != Expr::Kind::kColumn || !IsStringType(text->type)) return std::nullopt;
-  return LikeSearch(*pattern, letter_case);
+  if (text->kind != Expr::Kind::kColumn || !IsStringType(text->type)) return nullptr;
+  return std::make_unique<const LikeSearch>(*pattern, letter_case);
+}
+
+std::unique_ptr<const TextSearch> FindSearch(const Expr& expr) {
+  if (const RegexPattern* pattern = FindRegexMatch(expr)) {
+    if (expr.args[0]->kind != Expr::Kind::kColumn) return nullptr;
+    return std::make_unique<const RegexSearch>(*pattern);
+  }
+  return FindLike(expr);
+}
+
+bool IsNegatedSearch(PenumbraFunction function) {
+  return function == PENUMBRA_FN_REGEX_MATCHES_NOT || IsNegatedLike(function);
 }
 
 KeyDomain DomainOf(PenumbraType type, int scale) {
@@ -77,7 +91,7 @@ KeyDomain DomainOf(PenumbraType type, int scale) {
 class ColumnPredicate final : public ScanPredicate {
  public:
   ColumnPredicate(const Expr& expr, int column, PenumbraType type)
-      : expr_(expr), column_(column), type_(type), like_(FindLike(expr)) {
+      : expr_(expr), column_(column), type_(type), search_(FindSearch(expr)) {
     // The ranges of a numeric depend on the scale of each segment.
     if (type != PENUMBRA_INTERVAL && type != PENUMBRA_NUMERIC) ranges_ = CompileRanges(expr, DomainOf(type, 0));
   }
@@ -103,7 +117,7 @@ class ColumnPredicate final : public ScanPredicate {
   std::optional<RangeSet> ranges_;
   mutable std::mutex mutex_;
   mutable std::map<int, std::optional<RangeSet>> ranges_by_scale_;
-  const std::optional<LikeSearch> like_;
+  const std::unique_ptr<const TextSearch> search_;
 };
 
 const std::optional<RangeSet>& ColumnPredicate::RangesFor(NumericForm form, int scale) const {
@@ -199,8 +213,8 @@ BoundPredicate ColumnPredicate::BindValues(const SegmentReader& reader, EvalCont
   const SegmentHeader& header = segment.header();
   if (segment.encoding() == Encoding::kDictionary) {
     std::vector<uint8_t> truth;
-    if (like_ && segment.part<char>(kBytes) != nullptr) {
-      truth = FindLikeEntries(segment, *like_, IsNegatedLike(expr_.function));
+    if (search_ != nullptr && segment.part<char>(kBytes) != nullptr) {
+      truth = FindEntries(segment, *search_, IsNegatedSearch(expr_.function), context);
     } else {
       EvaluateValues(*reader.Dictionary(context.arena), header.dictionary_size, context, &truth);
     }
@@ -219,7 +233,7 @@ BoundPredicate ColumnPredicate::BindValues(const SegmentReader& reader, EvalCont
     return BindTable(segment, EvaluateCodes(segment, codes, context), IsTrueForNull(context));
   }
   if (segment.is_string_form()) {
-    if (like_) return BindLike(segment, *like_, IsNegatedLike(expr_.function));
+    if (search_ != nullptr) return BindSearch(segment, *search_, IsNegatedSearch(expr_.function));
     const Vector* text = FindEqualText(expr_);
     if (text != nullptr) {
       return BindStringEquality(segment, text->values<StringRef>()->view(), expr_.function == PENUMBRA_FN_NE);

@@ -78,9 +78,9 @@ void PasteBits(const uint64_t* bits, uint32_t rows, uint32_t at, uint64_t* to) {
 }
 
 template <typename Length>
-class LikeBound final : public ValueBound {
+class SearchBound final : public ValueBound {
  public:
-  LikeBound(const SegmentView& segment, const LikeSearch& search, bool is_negated)
+  SearchBound(const SegmentView& segment, const TextSearch& search, bool is_negated)
       : ValueBound(segment, false), lengths_(segment.part<Length>(kCodes)), search_(search), is_negated_(is_negated) {}
 
  private:
@@ -90,15 +90,15 @@ class LikeBound final : public ValueBound {
     WithStrings<Length>(segment_, context.arena, [&](auto& strings) {
       for (uint32_t row = begin, end; row < begin + count; row = end) {
         end = strings.RunEnd(row, begin + count);
-        FindInRun(strings, row - begin, row, end, wanted, context.arena, truth);
+        FindInRun(strings, row - begin, row, end, wanted, context, truth);
       }
     });
     if (is_negated_) kernels::NotBits(truth, count);
   }
   // Rows [row, end), whose bits begin at `at`.
   template <typename Strings>
-  void FindInRun(Strings& strings, uint32_t at, uint32_t row, uint32_t end, const uint64_t* wanted, Arena& arena,
-                 uint64_t* truth) const {
+  void FindInRun(Strings& strings, uint32_t at, uint32_t row, uint32_t end, const uint64_t* wanted,
+                 EvalContext& context, uint64_t* truth) const {
     const uint32_t rows = end - row;
     uint64_t run_wanted[kValidityWords], run_truth[kValidityWords];
     kernels::CopyBits(wanted, at, rows, run_wanted);
@@ -106,12 +106,12 @@ class LikeBound final : public ValueBound {
     uint32_t ends[kVectorRows];
     uint32_t offset = 0;
     for (uint32_t i = 0; i < rows; ++i) ends[i] = offset += lengths_[row + i];
-    search_.Find({strings.Bytes(row), ends, rows}, run_wanted, arena, run_truth);
+    search_.Find({strings.Bytes(row), ends, rows}, run_wanted, context, run_truth);
     PasteBits(run_truth, rows, at, truth);
   }
 
   const Length* const lengths_;
-  const LikeSearch& search_;
+  const TextSearch& search_;
   const bool is_negated_;
 };
 
@@ -125,22 +125,24 @@ BoundPredicate BindStringEquality(const SegmentView& segment, std::string_view w
   }
 }
 
-BoundPredicate BindLike(const SegmentView& segment, const LikeSearch& search, bool is_negated) {
+BoundPredicate BindSearch(const SegmentView& segment, const TextSearch& search, bool is_negated) {
   switch (segment.header().code_bytes) {
-    case 1: return std::make_unique<LikeBound<uint8_t>>(segment, search, is_negated);
-    case 2: return std::make_unique<LikeBound<uint16_t>>(segment, search, is_negated);
-    default: return std::make_unique<LikeBound<uint32_t>>(segment, search, is_negated);
+    case 1: return std::make_unique<SearchBound<uint8_t>>(segment, search, is_negated);
+    case 2: return std::make_unique<SearchBound<uint16_t>>(segment, search, is_negated);
+    default: return std::make_unique<SearchBound<uint32_t>>(segment, search, is_negated);
   }
 }
 
 // Find() takes at most kVectorRows strings, whose ends count from their first byte. So the entries are searched in
 // parts.
-std::vector<uint8_t> FindLikeEntries(const SegmentView& segment, const LikeSearch& search, bool is_negated) {
+std::vector<uint8_t> FindEntries(const SegmentView& segment, const TextSearch& search, bool is_negated,
+                                 EvalContext& context) {
   const uint32_t count = segment.header().dictionary_size;
   const uint32_t* entry_ends = segment.part<uint32_t>(kStarts);
   const char* bytes = segment.part<char>(kBytes);
   std::vector<uint8_t> truth(count);
   Arena arena;
+  EvalContext local = context.In(arena);
   uint64_t wanted[kValidityWords], found[kValidityWords];
   kernels::SetBits(wanted, kVectorRows);
   uint32_t offset = 0;
@@ -148,7 +150,7 @@ std::vector<uint8_t> FindLikeEntries(const SegmentView& segment, const LikeSearc
     const uint32_t rows = std::min(kVectorRows, count - begin);
     uint32_t ends[kVectorRows];
     for (uint32_t i = 0; i < rows; ++i) ends[i] = entry_ends[begin + i] - offset;
-    search.Find({bytes + offset, ends, rows}, wanted, arena, found);
+    search.Find({bytes + offset, ends, rows}, wanted, local, found);
     if (is_negated) kernels::NotBits(found, rows);
     kernels::BitsToBytes(found, rows, truth.data() + begin);
     offset = entry_ends[begin + rows - 1];

@@ -47,8 +47,8 @@ SELECT * FROM called('SELECT to_char(tiny, ''RN''), sqrt(tiny::numeric), uuid_se
 SELECT * FROM called('SELECT day - interval ''1 month'' * tiny, count(*) FROM visit GROUP BY 1');
 SELECT * FROM called('SELECT md5(CASE WHEN md5(url) > ''8'' THEN url WHEN tiny = 3 THEN md5(url) ELSE ''none'' END), count(*) FROM visit GROUP BY 1');
 -- conditions: their order decides what is evaluated
-SELECT * FROM called('SELECT count(*) FROM visit WHERE url ~ ''host1[0-2]\.''');
-SELECT * FROM called('SELECT count(*) FROM visit WHERE url ~* ''HOST3'' AND to_char(day, ''DY'') IN (''MON'', ''SUN'')');
+SELECT * FROM called('SELECT count(*) FROM visit WHERE url ~ ''(t)\1ps://host1[0-2]\.''');
+SELECT * FROM called('SELECT count(*) FROM visit WHERE url ~* ''(T)\1PS://HOST3'' AND to_char(day, ''DY'') IN (''MON'', ''SUN'')');
 SELECT * FROM called('SELECT count(*) FROM visit WHERE CASE WHEN tiny > 0 THEN width_bucket(score, 0, tiny, 3) END = 2', 'prefer');
 SELECT * FROM called('SELECT count(*) FROM visit WHERE tiny > 0 AND log(tiny::numeric * 1.5, 10) > 2');
 SELECT * FROM called('SELECT id, url FROM visit WHERE reverse(url) LIKE ''6%'' ORDER BY id DESC LIMIT 5');

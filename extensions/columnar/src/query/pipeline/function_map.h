@@ -23,7 +23,9 @@ typedef enum FunctionShape
 	SHAPE_AS_TIMESTAMP,			/* both arguments are compared as one */
 	SHAPE_AS_TIMESTAMPTZ,
 	SHAPE_FIRST_ARGUMENT,		/* the function is its argument */
-	SHAPE_ANY_COLLATION			/* bytewise whatever the collation is */
+	SHAPE_ANY_COLLATION,		/* bytewise whatever the collation is */
+	SHAPE_REGEX,				/* (x, pattern, options): the engine takes automata of the pattern */
+	SHAPE_REGEX_NO_CASE			/* the same, without regard to letter case */
 } FunctionShape;
 
 typedef struct FunctionMapping

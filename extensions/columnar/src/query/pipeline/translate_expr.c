@@ -23,6 +23,7 @@
 #include "query/pipeline/translate_constant.h"
 #include "query/pipeline/translate_expr.h"
 #include "query/pipeline/translate_node.h"
+#include "query/pipeline/translate_regex.h"
 #include "query/pipeline/translate_type.h"
 #include "query/pipeline/translation.h"
 
@@ -158,6 +159,19 @@ compare_enums(Translation *translation, PenumbraFunction function, List *nodes, 
 	return passing < 0 ? -1 : translate_call(translation, PENUMBRA_FN_IN_LIST, PENUMBRA_BOOL, list_args, 2);
 }
 
+static PenumbraExpr
+translate_regex_call(Translation *translation, const FunctionMapping *mapping, PenumbraType result, Oid collation,
+					 List *nodes)
+{
+	PenumbraExpr args[2];
+
+	args[1] = translate_regex(translation, mapping, collation, nodes);
+	if (args[1] < 0)
+		return -1;
+	args[0] = translate_expr(translation, linitial(nodes));
+	return args[0] < 0 ? -1 : translate_call(translation, mapping->function, result, args, 2);
+}
+
 PenumbraExpr
 translate_function(Translation *translation, Oid function_oid, Oid result_oid, Oid collation,
 				   List *nodes)
@@ -180,6 +194,8 @@ translate_function(Translation *translation, Oid function_oid, Oid result_oid, O
 	if (mapping->shape != SHAPE_ANY_COLLATION &&
 		!translate_collation(translation, mapping->function, collation, &engine_collation))
 		return -1;
+	if (mapping->shape == SHAPE_REGEX || mapping->shape == SHAPE_REGEX_NO_CASE)
+		return translate_regex_call(translation, mapping, result, collation, nodes);
 	if (mapping->shape == SHAPE_NUMERIC_TYPMOD || mapping->shape == SHAPE_STRING_TYPMOD)
 		return translate_typmod(translation, mapping, nodes, result);
 	if (!translate_args(translation, nodes, args))

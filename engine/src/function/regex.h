@@ -1,0 +1,50 @@
+// Regular expressions: functions of a text and an automaton (penumbra/regex.h).
+#pragma once
+
+#include <memory>
+#include <string_view>
+
+#include "function/made_once.h"
+#include "function/regex_dfa.h"
+#include "function/regex_literal.h"
+#include "function/registry.h"
+
+namespace penumbra {
+
+// A pattern, ready to match.
+class RegexProgram {
+ public:
+  explicit RegexProgram(std::string_view automata)
+      : regex_(ParseRegex(automata)),
+        literal_(FindLiteral(regex_.automata[0], regex_.alphabet)),
+        matches_(regex_.automata[0], regex_.alphabet, true) {}
+
+  const RegexLiteral& literal() const { return literal_; }
+  // Whether a text is matched anywhere.
+  const RegexDfa& matches() const { return matches_; }
+
+ private:
+  const Regex regex_;
+  const RegexLiteral literal_;
+  const RegexDfa matches_;
+};
+
+// The pattern of a call, made when the first text is to be matched: most plans are made for their costs.
+class RegexPattern {
+ public:
+  explicit RegexPattern(std::string_view automata) : automata_(automata) {}
+  const RegexProgram& Get(const EvalContext& context) const {
+    return program_.Get(context, [&] { return std::make_unique<const RegexProgram>(automata_); });
+  }
+
+ private:
+  const std::string_view automata_;
+  MadeOnce<RegexProgram> program_;
+};
+
+// REGEX_MATCHES and its negation; null: another expression.
+const RegexPattern* FindRegexMatch(const Expr& expr);
+
+Binding BindRegex(const CallSite& call);
+
+}  // namespace penumbra

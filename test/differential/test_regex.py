@@ -1,0 +1,172 @@
+"""Regular expressions: random patterns on all short texts and some longer ones, in several locales and encodings."""
+
+import itertools
+import os
+import random
+import time
+
+import psycopg
+import pytest
+from test_collations import LOCALES, answer, quoted
+
+LETTERS = ["a", "b", "A", "é", "\n", "1", "_", " "]
+SHORT = 4  # all texts of fewer letters
+LONGER_TEXTS = 1500
+MORE_LETTERS = ["a", "b", "c", "A", "B", "é", "É", "ß", "ı", "İ", "日", "🎉", "\n", "1", "9", "_", "-", " ", ".", "a", "b"]
+QUICK_SECONDS = float(os.environ.get("DIFFERENTIAL_REGEX_SECONDS", "8"))
+SLOW_SECONDS = float(os.environ.get("DIFFERENTIAL_REGEX_SLOW_SECONDS", "60"))
+# Patterns without an automaton are PostgreSQL's; fewer than so many of the generated ones have none.
+LEFT_SHARE_MAX = 0.3
+
+
+class Patterns:
+    """Patterns of PostgreSQL's advanced syntax, most of them valid."""
+
+    def __init__(self, choose: random.Random, letters: list[str]):
+        self.choose, self.letters = choose, [letter for letter in letters if letter not in "\n.-_"]
+
+    def one_of(self, *choices: str) -> str:
+        return self.choose.choice(choices)
+
+    def letter(self) -> str:
+        return self.choose.choice(self.letters)
+
+    def bracket(self) -> str:
+        parts = [
+            self.one_of(self.letter(), "a-c", "A-b", "[:alpha:]", "[:digit:]", "[:space:]", "[:upper:]", "[:punct:]",
+                        "\\w", "\\d", "0-9", "_", "\\n", "[=a=]", "[.-.]", "\\u00e9", "é", "一-龥")
+            for _ in range(self.choose.randint(1, 3))
+        ]  # fmt: skip
+        return f"[{self.one_of('', '', '^')}{''.join(parts)}]"
+
+    def atom(self, depth: int) -> str:
+        kind = self.choose.random()
+        if depth > 0 and kind < 0.25:
+            return f"({self.one_of('', '', '?:')}{self.alternatives(depth - 1)})"
+        if kind < 0.35:
+            return self.bracket()
+        if kind < 0.5:
+            return self.one_of(".", ".", "\\w", "\\d", "\\s", "\\W", "\\D", "\\S", "\\n", "\\.", "\\x41", "\\u65e5")
+        return self.letter()
+
+    def quantifier(self) -> str:
+        if self.choose.random() < 0.55:
+            return ""
+        return self.one_of("*", "+", "?", "{2}", "{1,}", "{0,2}", "{2,3}", "*?", "+?", "??", "{1,2}?", "{0}")
+
+    def piece(self, depth: int) -> str:
+        kind = self.choose.random()
+        if kind < 0.1:
+            return self.one_of("^", "$", "\\A", "\\Z", "\\m", "\\M", "\\y", "\\Y", "[[:<:]]", "[[:>:]]")
+        if kind < 0.13:
+            return f"({self.one_of('?=', '?!', '?<=', '?<!')}{self.alternatives(0)})"
+        if kind < 0.14:
+            return "(a|b)\\1"
+        return self.atom(depth) + self.quantifier()
+
+    def alternatives(self, depth: int) -> str:
+        branches = [
+            "".join(self.piece(depth) for _ in range(self.choose.randint(1, 3)))
+            for _ in range(self.choose.choice([1, 1, 1, 2, 3]))
+        ]
+        return "|".join(branches)
+
+    def pattern(self) -> str:
+        if self.choose.random() < 0.02:
+            return self.one_of("", "(", "[a", "a**", "***=a.b", "***:a+", "a{2,1}", "\\", "(?q)a.b", "a{300}")
+        prefix = self.one_of(*[""] * 8, "(?i)", "(?n)", "(?p)", "(?w)", "(?x)", "(?b)", "(?e)", "(?s)")
+        return prefix + self.one_of("", "", "", "^") + self.alternatives(2) + self.one_of("", "", "", "$")
+
+
+def made_texts(choose: random.Random, codec: str) -> list[str]:
+    def known(letters: list[str]) -> list[str]:
+        return [letter for letter in letters if letter.encode(codec, "ignore").decode(codec) == letter]
+
+    short, longer = known(LETTERS), known(MORE_LETTERS)
+    texts = ["".join(letters) for length in range(SHORT) for letters in itertools.product(short, repeat=length)]
+    while len(texts) < len(short) ** (SHORT - 1) * 8 // 7 + LONGER_TEXTS:
+        texts.append("".join(choose.choice(longer) for _ in range(choose.randint(SHORT, 30))))
+    return [*texts, "a" * 3000 + "b", "é" * 700 + "\nab"]
+
+
+def fill(connection: psycopg.Connection, texts: list[str]) -> None:
+    connection.execute("CREATE TABLE texts (k integer, s text, few varchar, padded char(5))")
+    choose = random.Random(5)
+    few = choose.sample(texts[:-2], 200)
+    with connection.cursor().copy("COPY texts FROM STDIN") as copy:
+        for k, text in enumerate(texts):
+            copy.write_row((k, None if k % 97 == 0 else text, choose.choice(few), choose.choice(few)[:4]))
+    connection.execute("VACUUM ANALYZE texts")
+    connection.execute("SELECT penumbra.load('texts')")
+    # Of these the heap has newer versions than the cache.
+    connection.execute("UPDATE texts SET s = reverse(s), few = few || 'a' WHERE k % 31 = 5")
+
+
+class Queries:
+    def __init__(self, seed: int, patterns: Patterns, collations: list[str]):
+        self.choose = random.Random(seed)
+        self.patterns, self.collations = patterns, collations
+        patterns.choose = self.choose
+
+    def condition(self, text: str) -> str:
+        pick = self.choose.choice
+        pattern = quoted(self.patterns.pattern())
+        forms = [f"{text} {pick(['~', '~', '~', '!~', '~*', '!~*'])} {pattern}"] * 6
+        options = "".join(pick("bceimnpqstwx") for _ in range(self.choose.randint(1, 2)))
+        forms += [f"regexp_like({text}, {pattern}, '{options}')", f"regexp_like({text}, {pattern})"]
+        similar = quoted(pick(["%a%", "_b%", "a+", "(a|b)*", "%[ab]_", "a{2}%", "%1", "é%|a%", "%\\%%"]))
+        forms += [f"{text} {pick(['', 'NOT'])} SIMILAR TO {similar}"]
+        return pick(forms)
+
+    def query(self) -> str:
+        pick = self.choose.choice
+        text = pick(["s", "s", "s", "s", "few", "padded"])
+        if self.choose.random() < 0.2:
+            text = f'{text} COLLATE "{pick(self.collations)}"'
+        condition = self.condition(text)
+        return pick([
+            f"SELECT k FROM texts WHERE {condition}",
+            f"SELECT count(*), sum(k) FROM texts WHERE {condition}",
+            f"SELECT sum(CASE WHEN {condition} THEN k END) FROM texts",
+            f"SELECT k % 5, bool_or({condition}), count(*) FROM texts GROUP BY 1",
+        ])  # fmt: skip
+
+
+def is_left(connection: psycopg.Connection, sql: str) -> bool:
+    """Whether PostgreSQL evaluates the expression, not the engine."""
+    plan = "\n".join(row[0] for row in connection.execute(b"EXPLAIN (VERBOSE) " + sql.encode()))
+    return "Evaluated By PostgreSQL" in plan or "Penumbra" not in plan
+
+
+@pytest.mark.timeout(1800)
+@pytest.mark.parametrize("name, seconds", [
+    ("c_utf8", QUICK_SECONDS), ("latin1", QUICK_SECONDS),
+    *(pytest.param(name, SLOW_SECONDS, marks=pytest.mark.slow) for name in LOCALES),
+])  # fmt: skip
+def test_patterns(server, name, seconds):
+    locale = LOCALES[name]
+    if server.installation.major < locale.major_min:
+        pytest.skip(f"this provider came with PostgreSQL {locale.major_min}")
+    database = f"regex_{name}_{int(seconds)}"
+    with server.connect() as creator:
+        creator.execute(f"CREATE DATABASE {database} TEMPLATE template0 {locale.options}")
+    collations = ["C"] if "UTF8" not in locale.options else ["C", "C.utf8", "en_US.utf8", "tr_TR.utf8", "tr-x-icu"]
+    failures, patterns, left = [], 0, 0
+    with server.connect(database) as connection:
+        connection.execute("CREATE EXTENSION penumbra")
+        connection.execute(f"SET client_encoding = '{locale.client_encoding}'")
+        texts = made_texts(random.Random(3), locale.codec)
+        fill(connection, texts)
+        letters = sorted({letter for text in texts for letter in text})
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            sql = Queries(patterns, Patterns(random.Random(0), letters), collations).query()
+            patterns += 1
+            expected, found = answer(connection, "off", sql), answer(connection, "prefer", sql)
+            if expected != found:
+                failures.append(f"seed {patterns - 1}: {sql}\n expected {expected!s:.300}\n    found {found!s:.300}")
+            elif isinstance(expected, list):
+                left += is_left(connection, sql)
+    assert not failures, f"{len(failures)} of {patterns}:\n" + "\n".join(failures[:8])
+    print(f"{patterns} patterns, {left} left to PostgreSQL")
+    assert left < patterns * LEFT_SHARE_MAX
