@@ -41,7 +41,7 @@ class Search {
   }
 
   std::string bytes() const {
-    std::vector<uint32_t> words = {PENUMBRA_REGEX_VERSION, 1, 7, 1, 0};
+    std::vector<uint32_t> words = {PENUMBRA_REGEX_VERSION, 1, 7, 1, 0, 0};
     words.insert(words.end(), {0, 0, 'a', kA, 'b', kB, 'c', 0, 0xe9, 3, 0xea, 0, 0x10000, 4});
     uint32_t count = 0;
     for (const auto& arcs : arcs_) count += static_cast<uint32_t>(arcs.size());

@@ -118,9 +118,27 @@ class Queries:
         forms += [f"{text} {pick(['', 'NOT'])} SIMILAR TO {similar}"]
         return pick(forms)
 
+    def value(self, text: str) -> str:
+        pick = self.choose.choice
+        pattern = quoted(self.patterns.pattern())
+        options = "".join(pick("gggeimnpwx") for _ in range(self.choose.randint(1, 2)))
+        replacement = quoted(pick(["", "X", "<>", "ab"] if self.choose.random() < 0.9 else ["\\&", "[\\1]"]))
+        return pick([
+            f"substring({text} FROM {pattern})", f"regexp_substr({text}, {pattern})", f"regexp_count({text}, {pattern})",
+            f"regexp_instr({text}, {pattern})", f"regexp_replace({text}, {pattern}, {replacement})",
+            f"regexp_replace({text}, {pattern}, {replacement}, '{options}')",
+            f"regexp_replace({text}, {pattern}, {replacement}, 'g')",
+        ])  # fmt: skip
+
     def query(self) -> str:
         pick = self.choose.choice
         text = pick(["s", "s", "s", "s", "few", "padded"])
+        if self.choose.random() < 0.5:
+            value = self.value(text if self.choose.random() < 0.8 else f'{text} COLLATE "{pick(self.collations)}"')
+            return pick([
+                f"SELECT v, count(*), sum(k) FROM (SELECT {value} AS v, k FROM texts) t GROUP BY v",
+                f"SELECT k FROM texts WHERE {value}::text = 'ab' OR {value} IS NULL",
+            ])  # fmt: skip
         if self.choose.random() < 0.2:
             text = f'{text} COLLATE "{pick(self.collations)}"'
         condition = self.condition(text)

@@ -55,6 +55,9 @@ typedef enum PenumbraCollationUse {
   X(ILIKE, "ILIKE", LETTERS, kUnknown) X(NOT_ILIKE, "NOT ILIKE", LETTERS, kUnknown) \
   /* (text or bpchar, automata of a regular expression: penumbra/regex.h) */ \
   X(REGEX_MATCHES, "~", EQUALITY, kUnknown) X(REGEX_MATCHES_NOT, "!~", EQUALITY, kUnknown) \
+  /* REGEX_REPLACE(text, automata, replacement, is_global bool constant) */ \
+  X(REGEX_SUBSTRING, "regexp_substr", EQUALITY, kUnknown) X(REGEX_REPLACE, "regexp_replace", EQUALITY, kUnknown) \
+  X(REGEX_COUNT, "regexp_count", EQUALITY, kUnknown) X(REGEX_INSTR, "regexp_instr", EQUALITY, kUnknown) \
   X(STARTS_WITH, "starts_with", EQUALITY, kUnknown) X(LENGTH, "length", NONE, kUnknown) \
   X(OCTET_LENGTH, "octet_length", EQUALITY, kUnknown) X(ASCII, "ascii", NONE, kUnknown) \
   X(LOWER, "lower", LETTERS, kUnknown) \

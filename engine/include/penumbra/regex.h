@@ -40,6 +40,7 @@ typedef struct PenumbraRegexHeader {
   uint32_t range_count;
   uint32_t automaton_count; /* 1: that of the search; 2: that of a match as well */
   uint32_t is_shortest;     /* of the matches that begin leftmost the shortest is meant, else the longest */
+  uint32_t group_count;     /* in parentheses; the engine does not use it */
 } PenumbraRegexHeader;
 
 typedef struct PenumbraRegexAutomaton {

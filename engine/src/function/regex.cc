@@ -1,6 +1,8 @@
 #include "function/regex.h"
 
 #include "vector/byte_search.h"
+#include "vector/error.h"
+#include "vector/utf8.h"
 #include "vector/vector_build.h"
 
 namespace penumbra {
@@ -13,8 +15,12 @@ bool HasLiteral(const RegexLiteral& literal, const StringRef& text) {
   return FindBytes(text.data(), text.length, bytes.data(), bytes.size()) != nullptr;
 }
 
+const RegexProgram& ProgramOf(const Expr& expr, const EvalContext& context) {
+  return static_cast<const RegexPattern*>(expr.state.get())->Get(context);
+}
+
 void EvaluateMatches(const Expr& expr, const Vector* args, uint32_t rows, EvalContext& context, Truth* truth) {
-  const RegexProgram& program = static_cast<const RegexPattern*>(expr.state.get())->Get(context);
+  const RegexProgram& program = ProgramOf(expr, context);
   const RegexLiteral& literal = program.literal();
   const View<StringRef> texts = ViewOf<StringRef>(args[0], rows, context.arena);
   const uint64_t* validity = args[0].validity;
@@ -41,6 +47,137 @@ void EvaluateMatches(const Expr& expr, const Vector* args, uint32_t rows, EvalCo
   ApplyValidity(validity, rows, truth);
 }
 
+// f(begin, end) for the matches in their order, until it returns false.
+template <typename F>
+void ForEachMatch(const RegexProgram& program, const StringRef& string, const EvalContext& context, F f) {
+  const std::string_view text = string.view();
+  const char* const end = text.data() + text.size();
+  if (!HasLiteral(program.literal(), string)) return;
+  RegexProgram::Match match;
+  for (const char* from = text.data(); program.FindMatch(text, from, context, &match);) {
+    if (!f(match.begin, match.end)) return;
+    from = match.end;
+    if (match.begin != match.end) continue;
+    // After an empty match the next one begins a character later.
+    if (from == end) return;
+    from = NextCharacter(from, end, context.session.encoding_is_utf8);
+  }
+}
+
+Vector EvaluateSubstring(const Expr& expr, const Vector* args, uint32_t rows, EvalContext& context) {
+  const RegexProgram& program = ProgramOf(expr, context);
+  const View<StringRef> texts = ViewOf<StringRef>(args[0], rows, context.arena);
+  StringRef* out = context.arena.AllocateArray<StringRef>(rows);
+  uint64_t* validity = context.arena.AllocateArray<uint64_t>(BitWords(rows));
+  std::fill_n(out, rows, StringRef());
+  std::fill_n(validity, BitWords(rows), 0);
+  ForEachValid(args[0].validity, rows, [&](uint32_t i) {
+    ForEachMatch(program, texts[i], context, [&](const char* begin, const char* end) {
+      out[i] = StringRef(begin, static_cast<uint32_t>(end - begin));
+      validity[i / 64] |= uint64_t{1} << (i % 64);
+      return false;
+    });
+  });
+  return FlatVector(expr.type, out, validity);
+}
+
+template <typename Value>
+Vector MapMatches(const Expr& expr, const Vector* args, uint32_t rows, EvalContext& context, Value value) {
+  const RegexProgram& program = ProgramOf(expr, context);
+  const View<StringRef> texts = ViewOf<StringRef>(args[0], rows, context.arena);
+  int32_t* out = context.arena.AllocateArray<int32_t>(rows);
+  std::fill_n(out, rows, 0);
+  ForEachValid(args[0].validity, rows, [&](uint32_t i) { out[i] = value(program, texts[i]); });
+  return FlatVector(expr.type, out, args[0].validity);
+}
+
+Vector EvaluateCount(const Expr& expr, const Vector* args, uint32_t rows, EvalContext& context) {
+  return MapMatches(expr, args, rows, context, [&](const RegexProgram& program, const StringRef& text) {
+    int32_t count = 0;
+    ForEachMatch(program, text, context, [&](const char*, const char*) { return ++count != 0; });
+    return count;
+  });
+}
+
+Vector EvaluateInstr(const Expr& expr, const Vector* args, uint32_t rows, EvalContext& context) {
+  return MapMatches(expr, args, rows, context, [&](const RegexProgram& program, const StringRef& text) {
+    int32_t place = 0;
+    ForEachMatch(program, text, context, [&](const char* begin, const char*) {
+      const auto before = static_cast<uint32_t>(begin - text.data());
+      place = 1 + static_cast<int32_t>(CountCharacters(text.data(), before, context.session.encoding_is_utf8));
+      return false;
+    });
+    return place;
+  });
+}
+
+Vector EvaluateReplace(const Expr& expr, const Vector* args, uint32_t rows, EvalContext& context) {
+  constexpr size_t kMaxTextBytes = (size_t{1} << 30) - 5;
+  const RegexProgram& program = ProgramOf(expr, context);
+  const bool is_global = *expr.args[3]->constant.values<uint8_t>() != 0;
+  const View<StringRef> texts = ViewOf<StringRef>(args[0], rows, context.arena);
+  const View<StringRef> replacements = ViewOf<StringRef>(args[2], rows, context.arena);
+  const uint64_t* validity = StrictValidity(expr, args, rows, context.arena);
+  StringRef* out = context.arena.AllocateArray<StringRef>(rows);
+  std::fill_n(out, rows, StringRef());
+  std::string replaced;
+  ForEachValid(validity, rows, [&](uint32_t i) {
+    const StringRef& text = texts[i];
+    const char* rest = text.data();
+    bool is_changed = false;
+    replaced.clear();
+    ForEachMatch(program, text, context, [&](const char* begin, const char* end) {
+      is_changed = true;
+      replaced.append(rest, begin).append(replacements[i].view());
+      if (replaced.size() > kMaxTextBytes) throw EngineError(PENUMBRA_UNSUPPORTED, "text longer than 1 GB");
+      rest = end;
+      return is_global;
+    });
+    if (!is_changed) {
+      out[i] = text;
+      return;
+    }
+    replaced.append(rest, text.data() + text.length);
+    if (replaced.size() > kMaxTextBytes) throw EngineError(PENUMBRA_UNSUPPORTED, "text longer than 1 GB");
+    const auto length = static_cast<uint32_t>(replaced.size());
+    out[i] = StringRef(
+        length <= StringRef::kInlineBytes ? replaced.data() : context.arena.CopyBytes(replaced.data(), length), length);
+  });
+  return FlatVector(expr.type, out, validity);
+}
+
+bool IsConstant(const Expr& expr, PenumbraType type) {
+  return expr.kind == Expr::Kind::kConstant && expr.type == type && !expr.constant.is_null_constant();
+}
+
+void ChooseEvaluator(const CallSite& call, Binding* binding) {
+  const bool takes_two = call.args.size() == 2;
+  switch (call.function) {
+    case PENUMBRA_FN_REGEX_MATCHES:
+    case PENUMBRA_FN_REGEX_MATCHES_NOT:
+      if (!takes_two || call.result != PENUMBRA_BOOL) return;
+      binding->evaluate = EvaluateByTruth;
+      binding->evaluate_truth = EvaluateMatches;
+      break;
+    case PENUMBRA_FN_REGEX_SUBSTRING:
+      if (takes_two && call.result == PENUMBRA_TEXT) binding->evaluate = EvaluateSubstring;
+      break;
+    case PENUMBRA_FN_REGEX_COUNT:
+      if (takes_two && call.result == PENUMBRA_INT4) binding->evaluate = EvaluateCount;
+      break;
+    case PENUMBRA_FN_REGEX_INSTR:
+      if (takes_two && call.result == PENUMBRA_INT4) binding->evaluate = EvaluateInstr;
+      break;
+    default:
+      if (call.args.size() != 4 || call.result != PENUMBRA_TEXT || call.args[2]->type != PENUMBRA_TEXT ||
+          !IsConstant(*call.args[3], PENUMBRA_BOOL)) {
+        return;
+      }
+      binding->evaluate = EvaluateReplace;
+      binding->can_fail = true;
+  }
+}
+
 }  // namespace
 
 const RegexPattern* FindRegexMatch(const Expr& expr) {
@@ -49,19 +186,22 @@ const RegexPattern* FindRegexMatch(const Expr& expr) {
 }
 
 Binding BindRegex(const CallSite& call) {
+  const bool is_match = call.function == PENUMBRA_FN_REGEX_MATCHES || call.function == PENUMBRA_FN_REGEX_MATCHES_NOT;
   Binding binding;
-  if (call.result != PENUMBRA_BOOL || call.args.size() != 2) return binding;
+  if (call.args.size() < 2 || call.args[1]->type != PENUMBRA_TEXT) return binding;
+  const PenumbraType type = call.args[0]->type;
+  if (type != PENUMBRA_TEXT && (!is_match || !IsStringType(type))) return binding;
+  ChooseEvaluator(call, &binding);
+  if (binding.evaluate == nullptr) return binding;
   const Expr& automata = *call.args[1];
-  if (!IsStringType(call.args[0]->type) || automata.type != PENUMBRA_TEXT) return binding;
-  if (automata.kind != Expr::Kind::kConstant || automata.constant.is_null_constant()) {
+  if (!IsConstant(automata, PENUMBRA_TEXT)) {
+    binding.evaluate = nullptr;
     binding.reason = "pattern of a regular expression that is not constant";
     return binding;
   }
-  // A short string is in the constant, which the plan keeps.
+  // The plan keeps the constant.
   binding.state = std::make_shared<const RegexPattern>(automata.constant.values<StringRef>()->view());
-  binding.evaluated_args = 1;
-  binding.evaluate = EvaluateByTruth;
-  binding.evaluate_truth = EvaluateMatches;
+  binding.evaluated_args = call.function == PENUMBRA_FN_REGEX_REPLACE ? 3 : 1;
   return binding;
 }
 

@@ -17,16 +17,35 @@ class RegexProgram {
   explicit RegexProgram(std::string_view automata)
       : regex_(ParseRegex(automata)),
         literal_(FindLiteral(regex_.automata[0], regex_.alphabet)),
-        matches_(regex_.automata[0], regex_.alphabet, true) {}
+        matches_(regex_.automata[0], regex_.alphabet, true),
+        search_(regex_.automata[0], regex_.alphabet, false),
+        match_(regex_.automata.back(), regex_.alphabet, false) {}
 
   const RegexLiteral& literal() const { return literal_; }
   // Whether a text is matched anywhere.
   const RegexDfa& matches() const { return matches_; }
 
+  struct Match {
+    const char* begin;
+    const char* end;
+  };
+  // The first match in a text that begins at `from` or later. The pattern has both automata.
+  bool FindMatch(std::string_view text, const char* from, const EvalContext& context, Match* match) const;
+
  private:
+  // Where the first match begins at the earliest; null: there is none.
+  const char* FindStart(std::string_view text, const char* from, const EvalContext& context) const;
+  // Where the match ends that begins there; null: none does.
+  const char* FindEnd(std::string_view text, const char* begin, const EvalContext& context) const;
+  uint32_t ColorBefore(std::string_view text, const char* place) const {
+    return place == text.data() ? PENUMBRA_REGEX_BEGIN : regex_.alphabet.ColorBefore(text.data(), place);
+  }
+
   const Regex regex_;
   const RegexLiteral literal_;
   const RegexDfa matches_;
+  const RegexDfa search_;
+  const RegexDfa match_;
 };
 
 // The pattern of a call, made when the first text is to be matched: most plans are made for their costs.

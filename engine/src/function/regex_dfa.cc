@@ -152,10 +152,31 @@ SetRun::SetRun(const RegexDfa& dfa, RegexDfa::State from) : dfa_(dfa) {
   set_ = dfa.SetOfLocked(from);
 }
 
+SetRun SetRun::AtStart(const RegexDfa& dfa, uint32_t color) {
+  SetRun run(dfa);
+  dfa.Advance({0, {dfa.automaton_.initial}}, color, &run.set_);
+  return run;
+}
+
 bool SetRun::Step(uint32_t byte_class) {
   dfa_.AdvanceByte(set_, byte_class, &next_);
   std::swap(set_, next_);
   return !set_.members.empty();
+}
+
+void RegexWalk::GoOn(SetRun run) {
+  state_ = run.flags();
+  run_.emplace(std::move(run));
+}
+
+void RegexWalk::StepSlowly(uint32_t byte_class) {
+  if (!run_) {
+    const RegexDfa::State from = state_;
+    state_ = dfa_.Next(from, byte_class);
+    if (state_ != RegexDfa::kFull) return;
+    run_.emplace(dfa_, from);
+  }
+  state_ = run_->Step(byte_class) ? run_->flags() : RegexDfa::kDead;
 }
 
 bool SetRun::AcceptsAtEnd() const {

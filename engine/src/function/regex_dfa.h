@@ -12,6 +12,7 @@
 #include <cstdlib>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <unordered_map>
 #include <vector>
 
@@ -94,6 +95,7 @@ class RegexDfa {
 class SetRun {
  public:
   SetRun(const RegexDfa& dfa, RegexDfa::State from);  // from a place of the DFA on
+  static SetRun AtStart(const RegexDfa& dfa, uint32_t color);
   // False: nothing is accepted from here on.
   bool Step(uint32_t byte_class);
   bool has_accepted() const { return dfa_.HasFinal(set_); }
@@ -102,8 +104,41 @@ class SetRun {
   RegexDfa::State flags() const { return dfa_.FlagsOf(set_); }
 
  private:
+  explicit SetRun(const RegexDfa& dfa) : dfa_(dfa) {}
+
   const RegexDfa& dfa_;
   RegexDfa::Set set_, next_;
+};
+
+// One text, byte by byte, through a DFA that does not end at accept.
+class RegexWalk {
+ public:
+  // After the character before the text, or PENUMBRA_REGEX_BEGIN.
+  RegexWalk(const RegexDfa& dfa, uint32_t color) : dfa_(dfa), state_(dfa.Start(color)) {
+    if (state_ == RegexDfa::kFull) GoOn(SetRun::AtStart(dfa, color));
+  }
+  // Nothing is accepted from here on.
+  bool is_dead() const { return state_ == RegexDfa::kDead; }
+  bool has_accepted() const { return (state_ & RegexDfa::kHasAccepted) != 0; }
+  bool makes_no_progress() const { return (state_ & RegexDfa::kNoProgress) != 0; }
+  bool AcceptsAtEnd() const { return run_ ? run_->AcceptsAtEnd() : dfa_.AcceptsAtEnd(state_); }
+
+  void Step(char byte) {
+    const uint32_t byte_class = dfa_.alphabet().ClassOf(byte);
+    const RegexDfa::State next =
+        run_ ? RegexDfa::kUnknown
+             : dfa_.table()[(state_ & RegexDfa::kPlace) + byte_class].load(std::memory_order_relaxed);
+    if (RegexDfa::IsSpecial(next)) return StepSlowly(byte_class);
+    state_ = next;
+  }
+
+ private:
+  void StepSlowly(uint32_t byte_class);
+  void GoOn(SetRun run);
+
+  const RegexDfa& dfa_;
+  RegexDfa::State state_;  // of a SetRun the flags
+  std::optional<SetRun> run_;
 };
 
 struct RegexText {

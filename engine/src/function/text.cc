@@ -362,7 +362,11 @@ Binding BindText(const CallSite& call) {
     case PENUMBRA_FN_ILIKE:
     case PENUMBRA_FN_NOT_ILIKE: return BindLike(call);
     case PENUMBRA_FN_REGEX_MATCHES:
-    case PENUMBRA_FN_REGEX_MATCHES_NOT: return BindRegex(call);
+    case PENUMBRA_FN_REGEX_MATCHES_NOT:
+    case PENUMBRA_FN_REGEX_SUBSTRING:
+    case PENUMBRA_FN_REGEX_REPLACE:
+    case PENUMBRA_FN_REGEX_COUNT:
+    case PENUMBRA_FN_REGEX_INSTR: return BindRegex(call);
     case PENUMBRA_FN_LOWER:
     case PENUMBRA_FN_UPPER:
     case PENUMBRA_FN_INITCAP: return BindCase(call);

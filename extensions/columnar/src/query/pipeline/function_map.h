@@ -25,7 +25,8 @@ typedef enum FunctionShape
 	SHAPE_FIRST_ARGUMENT,		/* the function is its argument */
 	SHAPE_ANY_COLLATION,		/* bytewise whatever the collation is */
 	SHAPE_REGEX,				/* (x, pattern, options): the engine takes automata of the pattern */
-	SHAPE_REGEX_NO_CASE			/* the same, without regard to letter case */
+	SHAPE_REGEX_NO_CASE,		/* the same, without regard to letter case */
+	SHAPE_REGEX_NO_GROUP		/* of a pattern without parentheses that capture */
 } FunctionShape;
 
 typedef struct FunctionMapping

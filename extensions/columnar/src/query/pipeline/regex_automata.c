@@ -335,16 +335,20 @@ append_automaton(const struct colormap *colors, const struct cnfa *automaton, St
 
 /* The compiler has found out that nothing can match, and has no automaton. */
 static void
-append_impossible(StringInfo out)
+append_impossible(const regex_t *regex, StringInfo out)
 {
-	PenumbraRegexHeader header = {.version = PENUMBRA_REGEX_VERSION,.range_count = 1,.automaton_count = 1};
+	PenumbraRegexHeader header = {.version = PENUMBRA_REGEX_VERSION,.range_count = 1,.automaton_count = 2,
+	.group_count = regex->re_nsub};
 	PenumbraRegexAutomaton automaton = {.state_count = 2,.final = 1};
 
 	appendBinaryStringInfo(out, (char *) &header, sizeof(header));
 	appendBinaryStringInfo(out, (char *) (uint32[2]) {0, 0}, sizeof(uint32[2]));
-	appendBinaryStringInfo(out, (char *) &automaton, sizeof(automaton));
-	/* no flags of the states, no arcs */
-	appendBinaryStringInfo(out, (char *) (uint32[5]) {0}, sizeof(uint32[5]));
+	for (int i = 0; i < header.automaton_count; i++)
+	{
+		appendBinaryStringInfo(out, (char *) &automaton, sizeof(automaton));
+		/* no flags of the states, no arcs */
+		appendBinaryStringInfo(out, (char *) (uint32[5]) {0}, sizeof(uint32[5]));
+	}
 }
 
 /* Returns the reason to refuse, or NULL. */
@@ -352,7 +356,8 @@ static const char *
 append_regex(const regex_t *regex, Oid collation, StringInfo out)
 {
 	struct guts *guts = (struct guts *) regex->re_guts;
-	PenumbraRegexHeader header = {.version = PENUMBRA_REGEX_VERSION,.automaton_count = 1};
+	PenumbraRegexHeader header = {.version = PENUMBRA_REGEX_VERSION,.automaton_count = 2,
+	.group_count = regex->re_nsub};
 	StringInfoData ranges;
 	int			count;
 
@@ -360,10 +365,10 @@ append_regex(const regex_t *regex, Oid collation, StringInfo out)
 		return "regular expression with a back reference";
 	if (guts->info & REG_UIMPOSSIBLE)
 	{
-		append_impossible(out);
+		append_impossible(regex, out);
 		return NULL;
 	}
-	if (guts->search.flags & HASLACONS)
+	if ((guts->search.flags | guts->tree->cnfa.flags) & HASLACONS)
 		return "regular expression with lookaround";
 	initStringInfo(&ranges);
 	count = append_ranges(&guts->cmap, collation, &ranges);
@@ -374,7 +379,8 @@ append_regex(const regex_t *regex, Oid collation, StringInfo out)
 	header.is_shortest = (guts->tree->flags & SHORTER) != 0;
 	appendBinaryStringInfo(out, (char *) &header, sizeof(header));
 	appendBinaryStringInfo(out, ranges.data, ranges.len);
-	if (!append_automaton(&guts->cmap, &guts->search, out))
+	if (!append_automaton(&guts->cmap, &guts->search, out) ||
+		!append_automaton(&guts->cmap, &guts->tree->cnfa, out))
 		return "regular expression with a large automaton";
 	return NULL;
 }

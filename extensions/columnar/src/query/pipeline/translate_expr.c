@@ -9,6 +9,7 @@
  */
 #include "postgres.h"
 
+#include "catalog/pg_type.h"
 #include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
 #include "utils/builtins.h"
@@ -159,17 +160,26 @@ compare_enums(Translation *translation, PenumbraFunction function, List *nodes, 
 	return passing < 0 ? -1 : translate_call(translation, PENUMBRA_FN_IN_LIST, PENUMBRA_BOOL, list_args, 2);
 }
 
+/* (text, automata), of a replacement (text, automata, replacement, whether all matches are replaced). */
 static PenumbraExpr
 translate_regex_call(Translation *translation, const FunctionMapping *mapping, PenumbraType result, Oid collation,
 					 List *nodes)
 {
-	PenumbraExpr args[2];
+	bool		has_replacement = mapping->function == PENUMBRA_FN_REGEX_REPLACE;
+	bool		is_global;
+	PenumbraExpr args[4];
 
-	args[1] = translate_regex(translation, mapping, collation, nodes);
+	args[1] = translate_regex(translation, mapping, collation, nodes, &is_global);
 	if (args[1] < 0)
 		return -1;
 	args[0] = translate_expr(translation, linitial(nodes));
-	return args[0] < 0 ? -1 : translate_call(translation, mapping->function, result, args, 2);
+	if (args[0] < 0)
+		return -1;
+	if (!has_replacement)
+		return translate_call(translation, mapping->function, result, args, 2);
+	args[2] = translate_expr(translation, lthird(nodes));
+	args[3] = translate_datum(translation, BOOLOID, BoolGetDatum(is_global), false);
+	return args[2] < 0 || args[3] < 0 ? -1 : translate_call(translation, mapping->function, result, args, 4);
 }
 
 PenumbraExpr
@@ -194,7 +204,8 @@ translate_function(Translation *translation, Oid function_oid, Oid result_oid, O
 	if (mapping->shape != SHAPE_ANY_COLLATION &&
 		!translate_collation(translation, mapping->function, collation, &engine_collation))
 		return -1;
-	if (mapping->shape == SHAPE_REGEX || mapping->shape == SHAPE_REGEX_NO_CASE)
+	if (mapping->shape == SHAPE_REGEX || mapping->shape == SHAPE_REGEX_NO_CASE ||
+		mapping->shape == SHAPE_REGEX_NO_GROUP)
 		return translate_regex_call(translation, mapping, result, collation, nodes);
 	if (mapping->shape == SHAPE_NUMERIC_TYPMOD || mapping->shape == SHAPE_STRING_TYPMOD)
 		return translate_typmod(translation, mapping, nodes, result);

@@ -14,6 +14,7 @@
 #include "fmgr.h"
 #include "regex/regex.h"
 
+#include "penumbra/regex.h"
 #include "query/pipeline/regex_automata.h"
 #include "query/pipeline/translate_constant.h"
 #include "query/pipeline/translate_regex.h"
@@ -27,26 +28,48 @@ text_constant(Node *node)
 	return IsA(node, Const) && !constant->constisnull ? DatumGetTextPP(constant->constvalue) : NULL;
 }
 
-PenumbraExpr
-translate_regex(Translation *translation, const FunctionMapping *mapping, Oid collation, List *nodes)
+/* A constant without "\\1" and the like. */
+static bool
+is_plain_replacement(Node *node)
 {
+	const text *replacement = text_constant(node);
+
+	return replacement != NULL &&
+		memchr(VARDATA_ANY(replacement), '\\', VARSIZE_ANY_EXHDR(replacement)) == NULL;
+}
+
+PenumbraExpr
+translate_regex(Translation *translation, const FunctionMapping *mapping, Oid collation, List *nodes,
+				bool *is_global)
+{
+	bool		is_replacement = mapping->function == PENUMBRA_FN_REGEX_REPLACE;
+	int			options_place = is_replacement ? 3 : 2;
 	const text *pattern = text_constant(lsecond(nodes));
 	int			cflags = REG_ADVANCED | (mapping->shape == SHAPE_REGEX_NO_CASE ? REG_ICASE : 0);
 	const char *reason;
 	const bytea *automata;
 
+	*is_global = false;
 	if (pattern == NULL)
 		return translation_refuse(translation, "pattern of a regular expression that is not constant");
-	if (list_length(nodes) > 2)
+	if (is_replacement && !is_plain_replacement(lthird(nodes)))
+		return translation_refuse(translation, "replacement that refers to a match, or is not constant");
+	if (list_length(nodes) > options_place)
 	{
-		const text *options = text_constant(lthird(nodes));
-		bool		is_global;
+		const text *options = text_constant(list_nth(nodes, options_place));
 
-		if (options == NULL || !regex_parse_options(options, &cflags, &is_global) || is_global)
+		if (options == NULL || !regex_parse_options(options, &cflags, is_global) ||
+			(*is_global && !is_replacement))
 			return translation_refuse(translation, "options of a regular expression");
 	}
-	automata = regex_automata_of(pattern, cflags | REG_NOSUB, collation, &reason);
+	/* substring() is the one that wants to know of groups. */
+	if (mapping->shape != SHAPE_REGEX_NO_GROUP)
+		cflags |= REG_NOSUB;
+	automata = regex_automata_of(pattern, cflags, collation, &reason);
 	if (automata == NULL)
 		return translation_refuse(translation, reason);
+	if (mapping->shape == SHAPE_REGEX_NO_GROUP &&
+		((const PenumbraRegexHeader *) VARDATA(automata))->group_count > 0)
+		return translation_refuse(translation, "regular expression whose first group is asked for");
 	return translate_datum(translation, TEXTOID, PointerGetDatum(automata), false);
 }

@@ -13,8 +13,11 @@
 #include "query/pipeline/function_map.h"
 #include "query/pipeline/translation.h"
 
-/* What the engine takes for the pattern and its options, the arguments behind the text: constants, or refused. */
+/*
+ * What the engine takes for the pattern and its options, among the arguments behind the text: constants, or refused,
+ * as is a replacement that is none, or that refers to a match.  is_global: the option to go on after a match.
+ */
 extern PenumbraExpr translate_regex(Translation *translation, const FunctionMapping *mapping, Oid collation,
-									List *nodes);
+									List *nodes, bool *is_global);
 
 #endif							/* PENUMBRA_TRANSLATE_REGEX_H */
