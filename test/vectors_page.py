@@ -53,6 +53,8 @@ WRITTEN = {
     "CAST": "`CAST`, `::`", "COMPARED_AS": "dates and timestamps compared with each other", "NUMERIC_TYPMOD": "cast to `numeric(p, s)`", "VARCHAR_TYPMOD": "cast to `varchar(n)`",
     "BPCHAR_TYPMOD": "cast to `char(n)`", "LENGTH": "`length`, `char_length`, `character_length`",
     "REGEX_MATCHES": "`~`, `~*`, `SIMILAR TO`, `regexp_like`", "REGEX_MATCHES_NOT": "`!~`, `!~*`, `NOT SIMILAR TO`",
+    "REGEX_REPLACE": "`regexp_replace`, also with `'g'`; without references to the match",
+    "REGEX_SUBSTRING": "`substring(... FROM pattern)`, `regexp_substr`",
     "CONCAT": "`||`, `concat` (also of int, numeric and uuid)", "SUBSTRING": "`substring`, `substr`", "POSITION": "`position`, `strpos`",
 }  # fmt: skip
 ANY_NUMBER = {"AND", "OR", "COALESCE", "GREATEST", "LEAST", "IN_LIST", "NOT_IN_LIST"}

@@ -114,7 +114,7 @@ Vector EvaluateInstr(const Expr& expr, const Vector* args, uint32_t rows, EvalCo
 Vector EvaluateReplace(const Expr& expr, const Vector* args, uint32_t rows, EvalContext& context) {
   constexpr size_t kMaxTextBytes = (size_t{1} << 30) - 5;
   const RegexProgram& program = ProgramOf(expr, context);
-  const bool is_global = *expr.args[3]->constant.values<uint8_t>() != 0;
+  const bool is_global = expr.args.size() == 4 && *expr.args[3]->constant.values<uint8_t>() != 0;
   const View<StringRef> texts = ViewOf<StringRef>(args[0], rows, context.arena);
   const View<StringRef> replacements = ViewOf<StringRef>(args[2], rows, context.arena);
   const uint64_t* validity = StrictValidity(expr, args, rows, context.arena);
@@ -169,8 +169,8 @@ void ChooseEvaluator(const CallSite& call, Binding* binding) {
       if (takes_two && call.result == PENUMBRA_INT4) binding->evaluate = EvaluateInstr;
       break;
     default:
-      if (call.args.size() != 4 || call.result != PENUMBRA_TEXT || call.args[2]->type != PENUMBRA_TEXT ||
-          !IsConstant(*call.args[3], PENUMBRA_BOOL)) {
+      if (call.args.size() < 3 || call.args.size() > 4 || call.result != PENUMBRA_TEXT ||
+          call.args[2]->type != PENUMBRA_TEXT || (call.args.size() == 4 && !IsConstant(*call.args[3], PENUMBRA_BOOL))) {
         return;
       }
       binding->evaluate = EvaluateReplace;

@@ -66,6 +66,42 @@ SET penumbra.mode = require;
 SELECT line ~ 'ERROR' AS is_error, count(*), sum(id) FROM log GROUP BY 1 ORDER BY 1;
 SELECT id, line ~ 'user(3|4)\t' AS is_one FROM log WHERE id BETWEEN 1402 AND 1405 ORDER BY id;
 RESET penumbra.mode;
+-- where the first match is: leftmost, then longest or shortest as a whole
+CREATE FUNCTION valued(expression text, mode text DEFAULT 'auto', OUT in_vectors boolean, OUT calls text, OUT are_equal boolean, OUT least_value text)
+LANGUAGE plpgsql AS $$
+DECLARE
+	query text := format('SELECT v::text, count(*), sum(id) FROM (SELECT %s AS v, id FROM log) t GROUP BY v', expression);
+	line text;
+	expected text;
+BEGIN
+	SET LOCAL penumbra.mode = off;
+	EXECUTE format('SELECT string_agg(q::text, E''\n'' ORDER BY q::text COLLATE "C") FROM (%s) q', query) INTO expected;
+	PERFORM set_config('penumbra.mode', mode, true);
+	EXECUTE format('SELECT string_agg(q::text, E''\n'' ORDER BY q::text COLLATE "C"), min(v COLLATE "C") FROM (%s) q', query) INTO line, least_value;
+	are_equal := expected IS NOT DISTINCT FROM line;
+	in_vectors := true;
+	FOR line IN EXECUTE 'EXPLAIN (COSTS OFF) ' || query LOOP
+		IF line ~ '^\S|->  (?!Vector)' THEN
+			in_vectors := in_vectors AND line ~ 'Custom Scan .Penumbra';
+		ELSIF line ~ 'Evaluated By PostgreSQL' THEN
+			calls := concat_ws('; ', calls, substring(line FROM ': (.*)'));
+		END IF;
+	END LOOP;
+	RESET penumbra.mode;
+END $$;
+SELECT * FROM valued($$substring(line FROM 'user\d+')$$, 'require');
+SELECT * FROM valued($$substring(line FROM 'us|user|u')$$, 'require');
+SELECT * FROM valued($$substring(line FROM 'u\w+?')$$, 'require');
+SELECT * FROM valued($$substring(line FROM '(?:a|ab)(?:c|bcd)?|日.')$$, 'require');
+SELECT * FROM valued($$regexp_substr(line, '(INFO|ERROR) user1')$$, 'require');
+SELECT * FROM valued($$regexp_instr(line, '本')$$, 'require');
+SELECT * FROM valued($$regexp_count(line, '\y\w')$$, 'require');
+SELECT * FROM valued($$regexp_replace(line, '^.*\sGET ', '', 'n')$$, 'require');
+SELECT * FROM valued($$regexp_replace(line, '\d*', '#', 'g')$$, 'require');
+SELECT * FROM valued($$regexp_replace(host, '[A-Z]', '日', 'gi')$$);
+-- what refers to groups is PostgreSQL's
+SELECT * FROM valued($$substring(host FROM 'host(\d+)')$$);
+SELECT * FROM valued($$regexp_replace(host, '^host(\d+)\..*', '\1')$$);
 -- what has no automaton is PostgreSQL's, here because the host repeats
 SELECT * FROM matched($$host ~ '(o)s.*\1rg'$$);
 SELECT * FROM matched($$host ~ 'host(?=1\d)'$$);
@@ -90,5 +126,5 @@ EXECUTE matching('user1\d\t');
 UPDATE log SET line = line || ' changed' WHERE id % 500 = 0;
 SELECT * FROM matched($$line ~ '\d+ \w+ user\d+\s.* changed$'$$);
 DROP TABLE log;
-DROP FUNCTION matched;
+DROP FUNCTION matched, valued;
 DROP COLLATION any_case;

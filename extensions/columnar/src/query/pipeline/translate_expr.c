@@ -160,7 +160,7 @@ compare_enums(Translation *translation, PenumbraFunction function, List *nodes, 
 	return passing < 0 ? -1 : translate_call(translation, PENUMBRA_FN_IN_LIST, PENUMBRA_BOOL, list_args, 2);
 }
 
-/* (text, automata), of a replacement (text, automata, replacement, whether all matches are replaced). */
+/* (text, automata), of a replacement (text, automata, replacement) and true if all matches are replaced. */
 static PenumbraExpr
 translate_regex_call(Translation *translation, const FunctionMapping *mapping, PenumbraType result, Oid collation,
 					 List *nodes)
@@ -178,8 +178,10 @@ translate_regex_call(Translation *translation, const FunctionMapping *mapping, P
 	if (!has_replacement)
 		return translate_call(translation, mapping->function, result, args, 2);
 	args[2] = translate_expr(translation, lthird(nodes));
-	args[3] = translate_datum(translation, BOOLOID, BoolGetDatum(is_global), false);
-	return args[2] < 0 || args[3] < 0 ? -1 : translate_call(translation, mapping->function, result, args, 4);
+	args[3] = translate_datum(translation, BOOLOID, BoolGetDatum(true), false);
+	if (args[2] < 0 || args[3] < 0)
+		return -1;
+	return translate_call(translation, mapping->function, result, args, is_global ? 4 : 3);
 }
 
 PenumbraExpr
