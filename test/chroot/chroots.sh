@@ -29,7 +29,7 @@ add_experimental() {
 make_chroot() {
 	local root=$chroots/$1 suite=$2 script
 	[ -e "$root/.complete" ] && return
-	"${sudo[@]}" rm -rf "$root"
+	"${sudo[@]}" rm -rf --one-file-system "$root"
 	"${sudo[@]}" mkdir -p "$chroots"
 	# A debootstrap older than the suite has no script of its name; sid's fits.
 	script=/usr/share/debootstrap/scripts/$suite
