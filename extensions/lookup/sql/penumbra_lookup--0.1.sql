@@ -1,7 +1,7 @@
 CREATE FUNCTION penumbra_lookup.get_executions(OUT outcome text, OUT executions bigint, OUT description text)
 	RETURNS SETOF record
 	AS 'MODULE_PATHNAME', 'penumbra_lookup_get_executions' LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED;
-COMMENT ON FUNCTION penumbra_lookup.get_executions() IS 'what the view executions shows';
+COMMENT ON FUNCTION penumbra_lookup.get_executions() IS 'internal: what the view executions shows';
 
 CREATE VIEW penumbra_lookup.executions AS
 	SELECT e.outcome, e.executions, e.description FROM penumbra_lookup.get_executions() e;

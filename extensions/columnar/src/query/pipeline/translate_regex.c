@@ -10,6 +10,8 @@
  */
 #include "postgres.h"
 
+#include "pg_compat.h"
+
 #include "catalog/pg_type.h"
 #include "fmgr.h"
 #include "regex/regex.h"
