@@ -112,16 +112,32 @@ relation_numbers_replace(PlannerInfo *root, Node *normalized, Var *var)
 	planning->replacements = lappend(planning->replacements, replacement);
 }
 
+static bool
+first_number_walker(Node *node, void *number)
+{
+	if (node == NULL)
+		return false;
+	if (!IsA(node, Var))
+		return expression_tree_walker(node, first_number_walker, number);
+	*(int *) number = ((const Var *) node)->varno;
+	return true;
+}
+
+/* Each of a thousand partitions has its own: the relation tells most of them apart. */
 static Node *
 replace(const PlannerInfo *root, Node *node)
 {
+	const List *replacements = planning_current()->replacements;
+	int			number = 0;
 	ListCell   *lc;
 
-	foreach(lc, planning_current()->replacements)
+	if (replacements == NIL || !first_number_walker(node, &number))
+		return node;
+	foreach(lc, replacements)
 	{
 		const Replacement *replacement = lfirst(lc);
 
-		if (replacement->root == root && nodeTag(replacement->expr) == nodeTag(node) && equal(replacement->expr, node))
+		if (replacement->var->varno == number && replacement->root == root && equal(replacement->expr, node))
 			return copyObject((Node *) replacement->var);
 	}
 	return node;
