@@ -88,13 +88,13 @@ def made_texts(choose: random.Random, codec: str) -> list[str]:
     return [*texts, "a" * 3000 + "b", "é" * 700 + "\nab"]
 
 
-def fill(connection: psycopg.Connection, texts: list[str]) -> None:
-    connection.execute("CREATE TABLE texts (k integer, s text, few varchar, padded char(5))")
+def fill(connection: psycopg.Connection, texts: list[str], padded_characters: int) -> None:
+    connection.execute("CREATE TABLE texts (k integer, s text, few varchar, padded char(9))")
     choose = random.Random(5)
     few = choose.sample(texts[:-2], 200)
     with connection.cursor().copy("COPY texts FROM STDIN") as copy:
         for k, text in enumerate(texts):
-            copy.write_row((k, None if k % 97 == 0 else text, choose.choice(few), choose.choice(few)[:4]))
+            copy.write_row((k, None if k % 97 == 0 else text, choose.choice(few), choose.choice(few)[:padded_characters]))
     connection.execute("VACUUM ANALYZE texts")
     connection.execute("SELECT penumbra.load('texts')")
     # Of these the heap has newer versions than the cache.
@@ -173,7 +173,7 @@ def test_patterns(server, name, seconds):
         connection.execute("CREATE EXTENSION penumbra")
         connection.execute(f"SET client_encoding = '{locale.client_encoding}'")
         texts = made_texts(random.Random(3), locale.codec)
-        fill(connection, texts)
+        fill(connection, texts, locale.padded_characters)
         letters = sorted({letter for text in texts for letter in text})
         end = time.monotonic() + seconds
         while time.monotonic() < end:
