@@ -151,7 +151,7 @@ class Queries:
 
 def is_left(connection: psycopg.Connection, sql: str) -> bool:
     """Whether PostgreSQL evaluates the expression, not the engine."""
-    plan = "\n".join(row[0] for row in connection.execute(b"EXPLAIN (VERBOSE) " + sql.encode()))
+    plan = "\n".join(str(row[0]) for row in connection.execute(b"EXPLAIN (VERBOSE) " + sql.encode()))  # bytes, of SQL_ASCII
     return "Evaluated By PostgreSQL" in plan or "Penumbra" not in plan
 
 
