@@ -131,12 +131,15 @@ replace(const PlannerInfo *root, Node *node)
 	int			number = 0;
 	ListCell   *lc;
 
-	if (replacements == NIL || !first_number_walker(node, &number))
-		return node;
 	foreach(lc, replacements)
 	{
 		const Replacement *replacement = lfirst(lc);
 
+		/* walkers do not know every kind of node that mutators do */
+		if (nodeTag(replacement->expr) != nodeTag(node))
+			continue;
+		if (number == 0 && !first_number_walker(node, &number))
+			return node;
 		if (replacement->var->varno == number && replacement->root == root && equal(replacement->expr, node))
 			return copyObject((Node *) replacement->var);
 	}
