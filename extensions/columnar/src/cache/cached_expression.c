@@ -49,7 +49,6 @@
 #include "utils/rel.h"
 #include "utils/ruleutils.h"
 #include "utils/timestamp.h"
-#include "utils/varlena.h"
 
 #include "cache/cache.h"
 #include "cache/cached_expression.h"
@@ -73,16 +72,17 @@ typedef struct Entry
 	int			number;
 	uint32		serial;
 	uint64		hash;			/* of the text */
-	TimestampTz used_at;
+	pg_atomic_uint64 used_at;	/* TimestampTz */
 	bool		is_wanted;		/* a query would have read it from the cache */
-	uint32		length;
-	char		text[TEXT_BYTES_MAX + 1];
 } Entry;
 
+/* Texts are apart, so that a walk over the entries reads little. */
 typedef struct ExpressionControl
 {
 	uint32		next_serial;
+	int			entry_count;	/* of these some may be free again */
 	Entry		entries[ENTRIES];
+	char		texts[ENTRIES][TEXT_BYTES_MAX + 1];
 } ExpressionControl;
 
 static ExpressionControl *control = NULL;
@@ -291,32 +291,52 @@ cached_expression_is_possible(Node *expr)
 
 /* ---------------------------------------------------------------- entries - */
 
-/* Under the lock. */
-static Entry *
-find_entry(Oid database, Oid relid, uint64 hash)
+static char *
+text_of(const Entry *entry)
 {
-	for (int i = 0; i < ENTRIES; i++)
+	return control->texts[entry - control->entries];
+}
+
+/* Under the lock: the relation's next entry behind one, or its first; NULL: there is none. */
+static Entry *
+next_entry(Oid database, Oid relid, const Entry *last)
+{
+	for (int i = last == NULL ? 0 : last - control->entries + 1; i < control->entry_count; i++)
 	{
 		Entry	   *entry = &control->entries[i];
 
-		if (entry->relid == relid && entry->hash == hash && entry->database == database)
+		if (entry->relid == relid && entry->database == database)
 			return entry;
 	}
 	return NULL;
 }
 
+/* Under the lock. */
+static Entry *
+find_entry(Oid database, Oid relid, uint64 hash)
+{
+	Entry	   *entry = NULL;
+
+	while ((entry = next_entry(database, relid, entry)) != NULL && entry->hash != hash)
+		;
+	return entry;
+}
+
 /* The same by number. */
-static const Entry *
+static Entry *
 find_number(Oid database, Oid relid, int number)
 {
-	for (int i = 0; i < ENTRIES; i++)
-	{
-		const Entry *entry = &control->entries[i];
+	Entry	   *entry = NULL;
 
-		if (entry->relid == relid && entry->number == number && entry->database == database)
-			return entry;
-	}
-	return NULL;
+	while ((entry = next_entry(database, relid, entry)) != NULL && entry->number != number)
+		;
+	return entry;
+}
+
+static TimestampTz
+used_at(Entry *entry)
+{
+	return (TimestampTz) pg_atomic_read_u64(&entry->used_at);
 }
 
 /* Under the exclusive lock: a free entry, or one that was not used for long; NULL: none. */
@@ -328,28 +348,32 @@ choose_entry(Oid database, Oid relid, int *number)
 	Entry	   *any = NULL;
 	uint64		taken = 0;
 
-	for (int i = 0; i < ENTRIES; i++)
+	while ((any = next_entry(database, relid, any)) != NULL)
 	{
-		Entry	   *entry = &control->entries[i];
-		bool		is_own = entry->database == database && entry->relid == relid;
-
-		if (is_own)
-			taken |= UINT64CONST(1) << (entry->number - MaxHeapAttributeNumber - 1);
-		if (is_own && (own == NULL || entry->used_at < own->used_at))
-			own = entry;
-		if (any == NULL || !OidIsValid(entry->database) ||
-			(OidIsValid(any->database) && entry->used_at < any->used_at))
-			any = entry;
+		taken |= UINT64CONST(1) << (any->number - MaxHeapAttributeNumber - 1);
+		if (own == NULL || used_at(any) < used_at(own))
+			own = any;
 	}
+	*number = own == NULL ? 0 : own->number;
 	for (int i = 0; i < COLUMN_KEY_EXPRESSIONS; i++)
 	{
 		if (taken & UINT64CONST(1) << i)
 			continue;
 		*number = MaxHeapAttributeNumber + 1 + i;
-		return !OidIsValid(any->database) || any->used_at < limit ? any : NULL;
+		for (int n = 0; n < control->entry_count; n++)
+		{
+			Entry	   *entry = &control->entries[n];
+
+			if (!OidIsValid(entry->database))
+				return entry;
+			if (any == NULL || used_at(entry) < used_at(any))
+				any = entry;
+		}
+		if (control->entry_count < ENTRIES)
+			return &control->entries[control->entry_count++];
+		return used_at(any) < limit ? any : NULL;
 	}
-	*number = own->number;
-	return own->used_at < limit ? own : NULL;
+	return used_at(own) < limit ? own : NULL;
 }
 
 /* Under the exclusive lock; a number of 0 is chosen.  NULL: there is no room. */
@@ -367,13 +391,19 @@ add_entry(Oid database, Oid relid, int number, const char *text, uint64 hash)
 		.number = number == 0 ? chosen : number,
 		.serial = control->next_serial++,
 		.hash = hash,
-		.used_at = GetCurrentTimestamp(),
-		.length = strlen(text),
 	};
-	memcpy(entry->text, text, entry->length + 1);
+	pg_atomic_init_u64(&entry->used_at, (uint64) GetCurrentTimestamp());
+	strcpy(text_of(entry), text);
 	return entry;
 }
 
+static ColumnKey
+key_of_entry(const Entry *entry)
+{
+	return (ColumnKey) {.number = (AttrNumber) entry->number,.serial = entry->serial};
+}
+
+/* Every execution asks; only the first one of an expression needs the lock alone. */
 bool
 cached_expression_find(Oid relid, Node *expr, ColumnKey *key)
 {
@@ -388,40 +418,54 @@ cached_expression_find(Oid relid, Node *expr, ColumnKey *key)
 	if (strlen(text) > TEXT_BYTES_MAX)
 		return false;
 	hash = XXH3_64bits(text, strlen(text));
-	LWLockAcquire(expression_lock, LW_EXCLUSIVE);
+	LWLockAcquire(expression_lock, LW_SHARED);
 	entry = find_entry(MyDatabaseId, relid, hash);
 	if (entry == NULL)
-		entry = add_entry(MyDatabaseId, relid, 0, text, hash);
+	{
+		LWLockRelease(expression_lock);
+		LWLockAcquire(expression_lock, LW_EXCLUSIVE);
+		entry = find_entry(MyDatabaseId, relid, hash);
+		if (entry == NULL)
+			entry = add_entry(MyDatabaseId, relid, 0, text, hash);
+	}
 	if (entry != NULL)
 	{
-		entry->used_at = GetCurrentTimestamp();
-		*key = (ColumnKey) {.number = (AttrNumber) entry->number,.serial = entry->serial};
+		pg_atomic_write_u64(&entry->used_at, (uint64) GetCurrentTimestamp());
+		*key = key_of_entry(entry);
 	}
 	LWLockRelease(expression_lock);
 	return entry != NULL;
 }
 
+void
+cached_expression_keys(Oid relid, ColumnKey keys[COLUMN_KEY_EXPRESSIONS])
+{
+	const Entry *entry = NULL;
+
+	for (int i = 0; i < COLUMN_KEY_EXPRESSIONS; i++)
+		keys[i] = column_key_of_place(i);
+	if (control == NULL)
+		return;
+	LWLockAcquire(expression_lock, LW_SHARED);
+	while ((entry = next_entry(MyDatabaseId, relid, entry)) != NULL)
+		keys[column_key_place(key_of_entry(entry))] = key_of_entry(entry);
+	LWLockRelease(expression_lock);
+}
+
 ColumnKey
 cached_expression_key(Oid relid, int number)
 {
-	ColumnKey	key = {.number = (AttrNumber) number};
-	const Entry *entry;
+	ColumnKey	keys[COLUMN_KEY_EXPRESSIONS];
 
-	if (control == NULL)
-		return key;
-	LWLockAcquire(expression_lock, LW_SHARED);
-	entry = find_number(MyDatabaseId, relid, number);
-	if (entry != NULL)
-		key.serial = entry->serial;
-	LWLockRelease(expression_lock);
-	return key;
+	cached_expression_keys(relid, keys);
+	return keys[column_key_place(column_key_of_number(number))];
 }
 
 /* Under the lock. */
 static Entry *
 entry_of_key(ColumnKey key)
 {
-	for (int i = 0; i < ENTRIES && key.serial != 0; i++)
+	for (int i = 0; i < control->entry_count && key.serial != 0; i++)
 	{
 		if (control->entries[i].serial == key.serial)
 			return &control->entries[i];
@@ -430,19 +474,30 @@ entry_of_key(ColumnKey key)
 }
 
 /* Constants are part of expressions: a query that somebody runs once is not to load a table. */
-bool
-cached_expression_want(ColumnKey key)
+int
+cached_expression_filter(ColumnKey *columns, int ncolumns)
 {
-	Entry	   *entry;
-	bool		is_repeated;
+	int			count = 0;
 
-	LWLockAcquire(expression_lock, LW_EXCLUSIVE);
-	entry = entry_of_key(key);
-	is_repeated = entry != NULL && entry->is_wanted;
-	if (entry != NULL)
-		entry->is_wanted = true;
-	LWLockRelease(expression_lock);
-	return is_repeated;
+	for (int i = 0; i < ncolumns; i++)
+	{
+		bool		is_repeated = true;
+
+		if (column_key_is_expression(columns[i]))
+		{
+			Entry	   *entry;
+
+			LWLockAcquire(expression_lock, LW_EXCLUSIVE);
+			entry = entry_of_key(columns[i]);
+			is_repeated = entry != NULL && entry->is_wanted;
+			if (entry != NULL)
+				entry->is_wanted = true;
+			LWLockRelease(expression_lock);
+		}
+		if (is_repeated)
+			columns[count++] = columns[i];
+	}
+	return count;
 }
 
 /* ---------------------------------------------------------------- what they stand for */
@@ -492,7 +547,8 @@ find_known(ColumnKey key)
 {
 	KnownExpression *expression;
 	const Entry *entry;
-	Entry	   *copy;
+	Entry		copy = {0};
+	char	   *text = NULL;
 	bool		is_found;
 
 	if (control == NULL || key.serial == 0)
@@ -500,25 +556,28 @@ find_known(ColumnKey key)
 	expression = known == NULL ? NULL : hash_search(known, &key.serial, HASH_FIND, NULL);
 	if (expression != NULL)
 		return expression->expr == NULL ? NULL : expression;
-	copy = palloc(sizeof(Entry));
+	text = palloc(TEXT_BYTES_MAX + 1);
 	LWLockAcquire(expression_lock, LW_SHARED);
 	entry = entry_of_key(key);
 	if (entry != NULL)
-		*copy = *entry;
-	LWLockRelease(expression_lock);
-	if (entry != NULL && copy->database == MyDatabaseId)
 	{
-		KnownExpression read = {.serial = key.serial,.hash = copy->hash};
+		copy = *entry;
+		strcpy(text, text_of(entry));
+	}
+	LWLockRelease(expression_lock);
+	if (entry != NULL && copy.database == MyDatabaseId)
+	{
+		KnownExpression read = {.serial = key.serial,.hash = copy.hash};
 		MemoryContext old;
 
 		prepare_known();
 		old = MemoryContextSwitchTo(known_context);
-		read_text(&read, copy->text);
+		read_text(&read, text);
 		MemoryContextSwitchTo(old);
 		expression = hash_search(known, &key.serial, HASH_ENTER, &is_found);
 		*expression = read;
 	}
-	pfree(copy);
+	pfree(text);
 	return expression == NULL || expression->expr == NULL ? NULL : expression;
 }
 
@@ -609,13 +668,13 @@ cached_expression_save(void)
 
 	initStringInfo(&lines);
 	LWLockAcquire(expression_lock, LW_SHARED);
-	for (int i = 0; i < ENTRIES; i++)
+	for (int i = 0; i < control->entry_count; i++)
 	{
 		const Entry *entry = &control->entries[i];
 
 		if (OidIsValid(entry->database))
 			appendStringInfo(&lines, LINE "%s\n", entry->database, entry->relid, entry->number, entry->hash,
-							 entry->text);
+							 text_of(entry));
 	}
 	LWLockRelease(expression_lock);
 	hash = XXH3_64bits(lines.data, lines.len);
@@ -674,7 +733,7 @@ void
 cached_expression_forget_database(Oid database)
 {
 	LWLockAcquire(expression_lock, LW_EXCLUSIVE);
-	for (int i = 0; i < ENTRIES; i++)
+	for (int i = 0; i < control->entry_count; i++)
 	{
 		if (control->entries[i].database == database)
 			control->entries[i] = (Entry) {0};

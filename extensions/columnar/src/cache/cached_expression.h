@@ -33,8 +33,8 @@ extern bool cached_expression_is_possible(Node *expr);
  * cannot be cached, or there are too many.
  */
 extern bool cached_expression_find(Oid relid, Node *expr, ColumnKey *key);
-/* A query would have read it from the cache.  True: not the first one, so it is worth a load. */
-extern bool cached_expression_want(ColumnKey key);
+/* Of columns that a query would have read, takes out expressions that none would have before; how many are left. */
+extern int	cached_expression_filter(ColumnKey *columns, int ncolumns);
 
 /* What the key stands for, with Vars of relation 1, until another is asked for; NULL: nothing, or not right for it. */
 extern Expr *cached_expression_get(ColumnKey key, TupleDesc desc);
@@ -47,6 +47,8 @@ extern char *cached_expression_text(ColumnKey key, Relation rel);
 
 /* The expression that has the number in the relation; one that does not exist where none has. */
 extern ColumnKey cached_expression_key(Oid relid, int number);
+/* The same of all, by place. */
+extern void cached_expression_keys(Oid relid, ColumnKey keys[COLUMN_KEY_EXPRESSIONS]);
 /* The relation of which this is the descriptor. */
 extern Oid	cached_expression_relid(TupleDesc desc);
 

@@ -39,6 +39,18 @@ column_key_now(ColumnKey key, TupleDesc desc)
 	return column_key_is_expression(key) ? cached_expression_key(cached_expression_relid(desc), key.number) : key;
 }
 
+ColumnKey *
+column_keys_now(TupleDesc desc)
+{
+	int			places = column_key_places(desc);
+	ColumnKey  *keys = palloc(sizeof(ColumnKey) * places);
+
+	cached_expression_keys(cached_expression_relid(desc), keys);
+	for (int i = COLUMN_KEY_EXPRESSIONS; i < places; i++)
+		keys[i] = column_key_of_place(i);
+	return keys;
+}
+
 ColumnFacts
 column_key_facts(ColumnKey key, TupleDesc desc)
 {

@@ -19,6 +19,8 @@ extern ColumnFacts column_key_facts(ColumnKey key, TupleDesc desc);
 
 /* An expression's key has the serial of that which has the number now. */
 extern ColumnKey column_key_now(ColumnKey key, TupleDesc desc);
+/* The keys of all columns that the relation can have, palloc'd, by place. */
+extern ColumnKey *column_keys_now(TupleDesc desc);
 
 /* Its name; of an expression as SQL writes it, cut to a name's length.  False: the relation has no such column. */
 extern bool column_key_name(ColumnKey key, Relation rel, NameData *name);

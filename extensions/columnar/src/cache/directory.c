@@ -226,25 +226,13 @@ directory_pin_chunks(Relation rel, const ColumnKey *columns, int ncolumns, uint3
 	return count;
 }
 
-/* All columns of the relation, by place. */
-static ColumnKey *
-list_all_keys(TupleDesc desc)
-{
-	int			places = column_key_places(desc);
-	ColumnKey  *keys = palloc(sizeof(ColumnKey) * places);
-
-	for (int i = 0; i < places; i++)
-		keys[i] = column_key_now(column_key_of_place(i), desc);
-	return keys;
-}
-
 /* With columns NULL no segment is pinned or looked at. */
 CachedChunk *
 directory_pin_chunk(Relation rel, uint32 number, ColumnKey *columns, int *ncolumns)
 {
 	TupleDesc	desc = RelationGetDescr(rel);
 	int			places = column_key_places(desc);
-	ColumnKey  *keys = columns == NULL ? NULL : list_all_keys(desc);
+	ColumnKey  *keys = columns == NULL ? NULL : column_keys_now(desc);
 	ColumnFacts *facts = columns == NULL ? NULL : list_facts(desc, keys, places);
 	CacheKey	key;
 	CachedRelation *relation;
@@ -265,7 +253,10 @@ directory_pin_chunk(Relation rel, uint32 number, ColumnKey *columns, int *ncolum
 		pin_chunk(chunk, columns, count);
 	LWLockRelease(directory_lock);
 	if (facts != NULL)
+	{
 		pfree(facts);
+		pfree(keys);
+	}
 	if (ncolumns != NULL)
 		*ncolumns = count;
 	return chunk;

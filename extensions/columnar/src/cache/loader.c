@@ -137,16 +137,18 @@ static int
 choose_columns(const Loader *loader, const CachedChunk *chunk, bool with_cached, ColumnKey *columns)
 {
 	int			places = column_key_places(RelationGetDescr(loader->rel));
+	ColumnKey  *keys = column_keys_now(RelationGetDescr(loader->rel));
 	int			count = 0;
 
 	for (int place = 0; place < places; place++)
 	{
-		ColumnKey	column = column_key_now(column_key_of_place(place), RelationGetDescr(loader->rel));
+		ColumnKey	column = keys[place];
 		bool		cached = chunk_has_column(loader, chunk, column);
 
 		if (cached ? with_cached : column_is_wanted(loader, column))
 			columns[count++] = column;
 	}
+	pfree(keys);
 	return count;
 }
 

@@ -255,18 +255,11 @@ void
 cache_note_wanted(Oid relid, ColumnKey *columns, int ncolumns)
 {
 	TableOptions options;
-	int			count = 0;
 
 	if (!cache_is_available() || !penumbra_auto_load || ncolumns == 0)
 		return;
 	options = table_options_read(relid);
-	ncolumns = table_options_filter(&options, columns, ncolumns);
-	for (int i = 0; i < ncolumns; i++)
-	{
-		if (!column_key_is_expression(columns[i]) || cached_expression_want(columns[i]))
-			columns[count++] = columns[i];
-	}
-	ncolumns = count;
+	ncolumns = cached_expression_filter(columns, table_options_filter(&options, columns, ncolumns));
 	if (ncolumns > 0)
 		wanted_note(MyDatabaseId, relid, columns, ncolumns);
 }

@@ -11,10 +11,12 @@ FROM generate_series(1, 70000) i;
 VACUUM ANALYZE visit;
 SELECT penumbra.load('visit') > 0 AS loaded;
 \set VERBOSITY terse
+\getenv directory PG_ABS_SRCDIR
+\set explained :directory '/explained.sql'
+\i :explained
 -- whether all of it runs in vectors, what PostgreSQL evaluates, and whether the answer is PostgreSQL's
 CREATE FUNCTION called(query text, mode text DEFAULT 'auto', OUT in_vectors boolean, OUT calls text, OUT are_equal boolean) LANGUAGE plpgsql AS $$
 DECLARE
-	line text;
 	expected text;
 	found text;
 BEGIN
@@ -22,14 +24,7 @@ BEGIN
 	EXECUTE format('SELECT string_agg(q::text, E''\n'' ORDER BY q::text COLLATE "C") FROM (%s) q', query) INTO expected;
 	PERFORM set_config('penumbra.mode', mode, true);
 	EXECUTE format('SELECT string_agg(q::text, E''\n'' ORDER BY q::text COLLATE "C") FROM (%s) q', query) INTO found;
-	in_vectors := true;
-	FOR line IN EXECUTE 'EXPLAIN (COSTS OFF) ' || query LOOP
-		IF line ~ '^\S|->  (?!Vector)' THEN
-			in_vectors := in_vectors AND line ~ 'Custom Scan .Penumbra';
-		ELSIF line ~ 'Evaluated By PostgreSQL' THEN
-			calls := concat_ws('; ', calls, substring(line FROM ': (.*)'));
-		END IF;
-	END LOOP;
+	SELECT e.in_vectors, e.calls INTO in_vectors, calls FROM explained(query) e;
 	are_equal := expected IS NOT DISTINCT FROM found;
 	RESET penumbra.mode;
 END $$;
@@ -136,5 +131,5 @@ SELECT * FROM evaluations('SELECT to_char(day, ''YYYY-MM''), count(*) FROM visit
 RESET penumbra.mode;
 DROP OWNED BY visitor;
 DROP ROLE visitor;
-DROP FUNCTION region_of, inverse, sleeping, called, evaluations;
+DROP FUNCTION region_of, inverse, sleeping, called, evaluations, explained;
 DROP TABLE visit, region, long_list;

@@ -11,12 +11,14 @@ FROM generate_series(1, 40000) i;
 VACUUM ANALYZE log;
 SELECT penumbra.load('log') > 0 AS loaded;
 \set VERBOSITY terse
+\getenv directory PG_ABS_SRCDIR
+\set explained :directory '/explained.sql'
+\i :explained
 -- whether all of it runs in vectors, what PostgreSQL evaluates, and how many rows match, by PostgreSQL too
 CREATE FUNCTION matched(condition text, mode text DEFAULT 'auto', OUT in_vectors boolean, OUT calls text, OUT rows bigint, OUT are_equal boolean)
 LANGUAGE plpgsql AS $$
 DECLARE
 	query text := 'SELECT count(*), sum(id) FROM log WHERE ' || condition;
-	line text;
 	expected record;
 	found record;
 BEGIN
@@ -24,14 +26,7 @@ BEGIN
 	EXECUTE query INTO expected;
 	PERFORM set_config('penumbra.mode', mode, true);
 	EXECUTE query INTO found;
-	in_vectors := true;
-	FOR line IN EXECUTE 'EXPLAIN (COSTS OFF) ' || query LOOP
-		IF line ~ '^\S|->  (?!Vector)' THEN
-			in_vectors := in_vectors AND line ~ 'Custom Scan .Penumbra';
-		ELSIF line ~ 'Evaluated By PostgreSQL' THEN
-			calls := concat_ws('; ', calls, substring(line FROM ': (.*)'));
-		END IF;
-	END LOOP;
+	SELECT e.in_vectors, e.calls INTO in_vectors, calls FROM explained(query) e;
 	rows := found.count;
 	are_equal := expected IS NOT DISTINCT FROM found;
 	RESET penumbra.mode;
@@ -71,22 +66,15 @@ CREATE FUNCTION valued(expression text, mode text DEFAULT 'auto', OUT in_vectors
 LANGUAGE plpgsql AS $$
 DECLARE
 	query text := format('SELECT v::text, count(*), sum(id) FROM (SELECT %s AS v, id FROM log) t GROUP BY v', expression);
-	line text;
 	expected text;
+	found text;
 BEGIN
 	SET LOCAL penumbra.mode = off;
 	EXECUTE format('SELECT string_agg(q::text, E''\n'' ORDER BY q::text COLLATE "C") FROM (%s) q', query) INTO expected;
 	PERFORM set_config('penumbra.mode', mode, true);
-	EXECUTE format('SELECT string_agg(q::text, E''\n'' ORDER BY q::text COLLATE "C"), min(v COLLATE "C") FROM (%s) q', query) INTO line, least_value;
-	are_equal := expected IS NOT DISTINCT FROM line;
-	in_vectors := true;
-	FOR line IN EXECUTE 'EXPLAIN (COSTS OFF) ' || query LOOP
-		IF line ~ '^\S|->  (?!Vector)' THEN
-			in_vectors := in_vectors AND line ~ 'Custom Scan .Penumbra';
-		ELSIF line ~ 'Evaluated By PostgreSQL' THEN
-			calls := concat_ws('; ', calls, substring(line FROM ': (.*)'));
-		END IF;
-	END LOOP;
+	EXECUTE format('SELECT string_agg(q::text, E''\n'' ORDER BY q::text COLLATE "C"), min(v COLLATE "C") FROM (%s) q', query) INTO found, least_value;
+	are_equal := expected IS NOT DISTINCT FROM found;
+	SELECT e.in_vectors, e.calls INTO in_vectors, calls FROM explained(query) e;
 	RESET penumbra.mode;
 END $$;
 SELECT * FROM valued($$substring(line FROM 'user\d+')$$, 'require');
@@ -126,5 +114,5 @@ EXECUTE matching('user1\d\t');
 UPDATE log SET line = line || ' changed' WHERE id % 500 = 0;
 SELECT * FROM matched($$line ~ '\d+ \w+ user\d+\s.* changed$'$$);
 DROP TABLE log;
-DROP FUNCTION matched, valued;
+DROP FUNCTION matched, valued, explained;
 DROP COLLATION any_case;

@@ -153,9 +153,11 @@ table_options_read(Oid relid)
 bool
 table_options_permit(const TableOptions *options, ColumnKey column)
 {
-	Bitmapset  *attributes = column_key_is_expression(column) ? cached_expression_attributes(column)
-		: bms_make_singleton(column_key_number(column));
+	Bitmapset  *attributes;
 
+	if (!column_key_is_expression(column))
+		return bms_is_member(column_key_number(column), options->exceptions) == options->is_never;
+	attributes = cached_expression_attributes(column);
 	if (options->is_never)
 		return attributes != NULL && bms_is_subset(attributes, options->exceptions);
 	return attributes != NULL && !bms_overlap(attributes, options->exceptions);

@@ -234,6 +234,18 @@ append_places(struct colormap *colors, Oid collation, StringInfo places)
 	return true;
 }
 
+/* Begins a range where the color is another one than of the range before. */
+static void
+append_color(color this, pg_wchar c, StringInfo out, color *last, int *count)
+{
+	if (this == *last)
+		return;
+	append_word(out, c);
+	append_word(out, this);
+	*last = this;
+	(*count)++;
+}
+
 /* Appends the ranges, returns how many; negative: a class is not known. */
 static int
 append_ranges(struct colormap *colors, Oid collation, StringInfo out)
@@ -245,16 +257,7 @@ append_ranges(struct colormap *colors, Oid collation, StringInfo out)
 	int			count = 0;
 
 	for (pg_wchar c = 0; c < simple_end; c++)
-	{
-		color		this = GETCOLOR(colors, c);
-
-		if (this == last)
-			continue;
-		append_word(out, c);
-		append_word(out, this);
-		last = this;
-		count++;
-	}
+		append_color(GETCOLOR(colors, c), c, out, &last, &count);
 	if (!is_utf8)
 		return count;
 	initStringInfo(&places);
@@ -263,17 +266,10 @@ append_ranges(struct colormap *colors, Oid collation, StringInfo out)
 	for (int i = 0; i < places.len / (int) sizeof(pg_wchar); i++)
 	{
 		pg_wchar	c = ((pg_wchar *) places.data)[i];
-		color		this;
 
 		if (c >= CODE_POINTS)
 			break;
-		this = pg_reg_getcolor(colors, c);
-		if (this == last)
-			continue;
-		append_word(out, c);
-		append_word(out, this);
-		last = this;
-		count++;
+		append_color(pg_reg_getcolor(colors, c), c, out, &last, &count);
 	}
 	return count;
 }

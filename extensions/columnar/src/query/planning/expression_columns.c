@@ -298,10 +298,14 @@ is_hidden(PlannerInfo *root, const Var *var)
 bool
 expression_columns_hide(PlannerInfo *root, List *exprs)
 {
-	List	   *vars = pull_var_clause((Node *) exprs, PVC_RECURSE_AGGREGATES | PVC_RECURSE_WINDOWFUNCS |
-									   PVC_RECURSE_PLACEHOLDERS);
+	List	   *vars;
 	ListCell   *lc;
 
+	/* each join relation asks */
+	if (planning_current()->expression_columns == NIL)
+		return false;
+	vars = pull_var_clause((Node *) exprs, PVC_RECURSE_AGGREGATES | PVC_RECURSE_WINDOWFUNCS |
+						   PVC_RECURSE_PLACEHOLDERS);
 	foreach(lc, vars)
 	{
 		if (is_hidden(root, lfirst_node(Var, lc)))
