@@ -21,6 +21,7 @@ PRINT_TABLES = TREE / "build/engine/print_tables"
 COMPAT = TREE / "common/pg_compat.h"
 FUNCTION_MAP = TREE / "extensions/columnar/src/query/pipeline/function_map.c"
 VALUE_IMAGES = TREE / "extensions/columnar/src/cache/value_image.c"
+CACHED_EXPRESSION = TREE / "extensions/columnar/src/cache/cached_expression.c"
 
 # Types that the adapter has images of, and the engine not itself: their names in SQL, by the macros of their OIDs.
 IMAGES = {
@@ -110,6 +111,11 @@ whose value is known when the query starts. A function that takes any number of 
 """
 
 FIELDS_HEAD = """
+A cast from text reads the plain form of a type: digits with a sign and a point, for floats an exponent; dates and times
+as in ISO 8601, `2024-05-06 07:08:09.123456+01:00`, down to the date alone; `true`, `t`, `yes`, `y`, `on`, `1` and their
+opposites; the 36 characters of a uuid. A query that meets other text ends with PostgreSQL's plan, which reads it or
+raises its error.
+
 ### Fields of `extract`, `date_part` and `date_trunc`
 
 | function | of | fields |
@@ -345,9 +351,11 @@ def table(lines: list[str]) -> str:
     oids = function_oids()
     rows = re.findall(r"^\t\{(F_\w+), PENUMBRA_FN_(\w+), SHAPE_(\w+)\},$", FUNCTION_MAP.read_text(), re.M)
     aliases = {other: name for name, others in ALIASES.items() for other in others}
+    inside = re.findall(r"^\t\tcase (F_\w+):$", CACHED_EXPRESSION.read_text(), re.M)
     made = {
         "types": types, "collations": collations, "functions": functions, "fields": fields, "aggregates": aggregates,
         "aliases": aliases, "oids": {str(oids[name]): [function, shape] for name, function, shape in rows},
+        "inside": [oids[name] for name in inside],
     }  # fmt: skip
     entries = (f"{json.dumps(key)}: {_lines(value)}" for key, value in made.items())
     return "{\n" + ",\n".join(entries) + "\n}\n"

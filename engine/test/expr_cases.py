@@ -61,6 +61,27 @@ PATTERNS = ["", "%", "%%", "abc", "abc%", "%abc", "%abc%", "a%c", "%a%b%", "_", 
             "É%語_x", "%\\%%", "a\\%b\\_c\\\\d", "100\\%", "abc\\", "%\\", "\\a\\b\\c", "%c_d%", "_b%k_", "%🎉%", "%b",
             "A%", "%BC%", "__", "%a_", "%語%x", "a%a%a%a%b", "ab %"]
 
+# Text that the casts take, and text that no version does.
+NUMBERS = ["0", "-0", "7", "+7", "-7", " 42 ", "007", "32767", "32768", "-32768", "2147483647", "-2147483649",
+           "9223372036854775807", "9223372036854775808", "-9223372036854775808", "+-1", "--1", "1-", "12a", "1,000"]
+FRACTIONS = [*NUMBERS[:15], "1.5", "-1.50", ".5", "5.", "+.25", "0.1", "123456789012345678", "1234567890123456789",
+             "-12345678901234567890.123456789", "0.000000000000000000001", "00.10", ".", "-.", "1.2.3"]
+EXPONENTS = ["1e3", "-1.5E-3", "1e+10", "5e-5", "1e", "e5", "1e5.5", "1e400", "1e-400", "0e999", "9007199254740993",
+             "3.4028235e38", "3.4028236e38", "1.17549435e-38", "1.7976931348623157e308", "2.2250738585072014e-308"]
+DAYS = ["2024-02-29", "2023-02-29", "0001-01-01", "9999-12-31", "1999-12-31", " 2000-01-01 ", "2024-13-01",
+        "2024-00-10", "2024-01-00", "2024-04-31", "0000-01-01"]
+INSTANTS = [*DAYS, *(f"2024-03-10 {time}" for time in [
+    "00:00", "12:34:56", "23:59:59.999999", "12:34:56.7", "12:34:56.000001", "25:00:00", "12:60:00",
+    "12:34:56Z", "12:34:56.5+00", "12:34:56-05", "12:34:56+05:30", "12:34:56+0545", "01:02:03-15:59", "01:02:03+16"]),
+    "2024-11-21T16:25:49.167Z", "2024-11-21T16:25:49", "0001-01-01T00:00:00+15"]
+FROM_TEXT = {
+    **{t: NUMBERS for t in INTEGERS}, "numeric": FRACTIONS, "float4": FRACTIONS + EXPONENTS, "float8": FRACTIONS + EXPONENTS,
+    "bool": ["true", "t", "false", "f", "1", "0", "yes", "no", "y", "n", "on", "off", "o", " true ", "2", "truely"],
+    "uuid": [*VALUES["uuid"], "A0EEBC99-9C0B-4EF8-BB6D-6BB9BD380A11", "a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a1",
+             "a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a1g", " a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11"],
+    "date": INSTANTS, "timestamp": INSTANTS,
+}
+
 
 def random_values(rng, count):
     """More values per type, near the edges and in the middle."""
@@ -197,6 +218,10 @@ def casts(w):
               ("text", "bpchar"), ("bool", "text"), ("uuid", "text")] + [(t, "text") for t in INTEGERS]
     for a, b in pairs:
         w.product("CAST", b, [a], "{0}::" + b)
+    for target, values in FROM_TEXT.items():
+        w.product("CAST", target, ["text"], "{0}::" + target, {0: [*values, "", " ", "-", "x", "1 2"]})
+        if target != "uuid":  # whose blanks are an error
+            w.product("CAST", target, ["bpchar"], "{0}::" + target, {0: [v for v in values if v.strip() == v]})
     for precision, scale in [(3, 0), (4, 2), (20, 1), (22, 5), (1000, 20), (2, -1), (2, 4)]:
         for value in VALUES["numeric"]:
             w.case("NUMERIC_TYPMOD", "numeric", ["numeric", "int4", "int4"], [value, str(precision), str(scale)],
@@ -279,6 +304,12 @@ def zoned(w):
         w.product("CAST", "timestamptz", ["timestamp"], "{0}::timestamptz", locals_)
         w.product("CAST", "timestamptz", ["date"], "{0}::timestamptz", local_dates)
         w.product("CAST", "timestamp", ["timestamptz"], "{0}::timestamp")
+        # The years at the ends are outside of the table.
+        w.product("CAST", "timestamptz", ["text"], "{0}::timestamptz",
+                  {0: [text for text in INSTANTS if text not in ("0001-01-01", "9999-12-31")]})
+        w.product("TO_TIMESTAMP", "timestamptz", ["float8"], "to_timestamp({0})", {0: [
+            *VALUES["float8"], "1732206349.000167", "-210866803200", "-210866803200.1", "9224318016000",
+            "9224318015999.9999", "0.0000005", "1e12"]})
         w.product("CAST", "date", ["timestamptz"], "{0}::date")
         for field in FIELDS + ["timezone", "timezone_hour", "timezone_minute"]:
             w.product("EXTRACT", "numeric", ["text", "timestamptz"], f"extract({field} from {{1}})", {0: [field]})

@@ -95,6 +95,8 @@ PATHS = {
     "bool": ["({doc} ? 's')", """({doc} @> '{"o": {"p": 3}}')""", "({doc} -> 'n' = '7')", "(3 = ANY ({arr}))",
              "({arr} @> ARRAY[1, 2])", "({arr} && ARRAY[0])", "(5 <> ALL ({arr}))", "({doc} -> 'n' IS NULL)",
              "({doc} ?| ARRAY['s', 'zz'])", "({doc} IS NULL)", "({arr} <@ ARRAY[0, 1, 2, 3, 4])"],
+    "num": ["CASE WHEN jsonb_typeof({doc} -> 'n') = 'number' THEN ({doc} ->> 'n')::numeric END",
+            "CASE WHEN ({doc} ->> 's') ~ '^[0-9]{1,9}$' THEN ({doc} ->> 's')::numeric(12, 2) END"],
     "i4": ["cardinality({arr})", "({arr})[1]", "array_length({arr}, 1)", "array_lower({arr}, 1)", "({arr})[2][1]"],
 }  # fmt: skip
 
@@ -311,7 +313,10 @@ def _fill_templates() -> None:
     )
     _add("text", 1, "{i4}::text", "{num}::text", "{d}::text", "{bool}::text", "upper({bp})")
     _add("bp", 1, "{text}::char(6)", "{bp}::char(3)::char(6)")
-    _add("bool", 1, "{i4}::boolean")
+    _add("bool", 1, "{i4}::boolean", "({bool}::text)::boolean")
+    for kind, written in {"i2": "{i2}", "i4": "{i2}", "i8": "{i8}", "f4": "{i4}", "f8": "{num}", "num": "{num}",
+                          "uuid": "{uuid}", "d": "{d}", "ts": "{d}", "tz": "{ts}"}.items():
+        _add(kind, 1, f"({written}::text)::{SQL_TYPES[kind]}")
     # What PostgreSQL evaluates for the engine.
     _add("text", 2, "md5({text})", "to_char({d}, {format})", "to_char({ts}, {format})", "to_char({tz}, {format})",
          "to_char({num}, 'FM9999990.009')", "split_part({text}, ' ', {small})", "lpad({text}, {small}, {=text})",

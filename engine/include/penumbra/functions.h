@@ -68,7 +68,9 @@ typedef enum PenumbraCollationUse {
   X(REPLACE, "replace", EQUALITY, kUnknown) X(REVERSE, "reverse", EQUALITY, kUnknown) \
   /* dates: EXTRACT(field text constant, x) -> numeric; DATE_PART -> float8; DATE_TRUNC(field, x) */ \
   X(EXTRACT, "extract", EQUALITY, kUnknown) X(DATE_PART, "date_part", EQUALITY, kUnknown) \
-  X(DATE_TRUNC, "date_trunc", EQUALITY, kUnknown)
+  X(DATE_TRUNC, "date_trunc", EQUALITY, kUnknown) \
+  /* (seconds since 1970 float8) -> timestamptz */ \
+  X(TO_TIMESTAMP, "to_timestamp", EQUALITY, kUnknown)
 
 typedef enum PenumbraFunction {
 #define PENUMBRA_FUNCTION_ENUM(id, name, collation, scale) PENUMBRA_FN_##id,

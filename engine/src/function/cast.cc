@@ -1,4 +1,4 @@
-// Casts that neither come from nor go to NUMERIC.
+// Casts that neither come from text nor from or to NUMERIC.
 #include <charconv>
 #include <cmath>
 #include <cstring>
@@ -7,6 +7,7 @@
 #include <type_traits>
 
 #include "function/calendar.h"
+#include "function/cast_from_text.h"
 #include "function/registry.h"
 #include "function/time_zone.h"
 #include "vector/error.h"
@@ -408,10 +409,12 @@ Binding ChooseCast(PenumbraType from, PenumbraType to, const Session& session) {
       if (to == PENUMBRA_TEXT) binding.evaluate = CastUuidToText;
       break;
     case PENUMBRA_BPCHAR:
-      if (to == PENUMBRA_TEXT) binding.evaluate = CastBpcharToText;
+      if (to != PENUMBRA_TEXT) return ChooseCastFromText(from, to);
+      binding.evaluate = CastBpcharToText;
       break;
     case PENUMBRA_TEXT:
-      if (to == PENUMBRA_BPCHAR) binding.evaluate = CastSame;
+      if (to != PENUMBRA_BPCHAR) return ChooseCastFromText(from, to);
+      binding.evaluate = CastSame;
       break;
     case PENUMBRA_INTERVAL:
       if (to == PENUMBRA_TEXT) binding.reason = "cast of an interval to text";

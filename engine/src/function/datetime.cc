@@ -1,8 +1,9 @@
-// Arithmetic on dates, timestamps and intervals.
+// Arithmetic on dates, timestamps and intervals; instants of Unix seconds.
 #include "function/datetime.h"
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <type_traits>
 
 #include "function/interval.h"
@@ -183,6 +184,21 @@ PenumbraInterval TimestampDifference(int64_t a, int64_t b, TimeZone&) {
   return {difference_us % kDayUs, static_cast<int32_t>(difference_us / kDayUs), 0};
 }
 
+// As float8_timestamptz(): rounded to microseconds after the epoch is another one.
+int64_t TimestampOfUnixSeconds(double seconds) {
+  constexpr double kDaySeconds = kDayUs / kSecondUs;
+  if (std::isnan(seconds)) throw EngineError(PENUMBRA_TIMESTAMP_OUT_OF_RANGE, "timestamp cannot be NaN");
+  if (std::isinf(seconds)) return seconds < 0 ? INT64_MIN : INT64_MAX;
+  if (seconds >= kDaySeconds * (kMinDay - kUnixEpochDay) &&
+      seconds < kDaySeconds * (kTimestampEndDay - kUnixEpochDay)) {
+    const auto us = static_cast<int64_t>(std::rint((seconds + kDaySeconds * kUnixEpochDay) * kSecondUs));
+    if (IsValidTimestamp(us)) return us;
+  }
+  char message[64];
+  std::snprintf(message, sizeof(message), "timestamp out of range: \"%g\"", seconds);
+  throw EngineError(PENUMBRA_TIMESTAMP_OUT_OF_RANGE, message);
+}
+
 // ---- intervals
 
 PenumbraInterval MultiplyByInterval(double factor, const PenumbraInterval& a) { return MultiplyInterval(a, factor); }
@@ -219,6 +235,14 @@ Vector EvaluateNegation(const Expr& expr, const Vector* args, uint32_t rows, Eva
   PenumbraInterval* out = context.arena.AllocateArray<PenumbraInterval>(rows);
   if (args[0].validity != nullptr) std::fill_n(out, rows, PenumbraInterval{});
   ForEachValid(args[0].validity, rows, [&](uint32_t i) { out[i] = NegateInterval(a[i]); });
+  return FlatVector(expr.type, out, args[0].validity);
+}
+
+Vector EvaluateToTimestamp(const Expr& expr, const Vector* args, uint32_t rows, EvalContext& context) {
+  const View<double> seconds = ViewOf<double>(args[0], rows, context.arena);
+  int64_t* out = context.arena.AllocateArray<int64_t>(rows);
+  if (args[0].validity != nullptr) std::fill_n(out, rows, int64_t{0});
+  ForEachValid(args[0].validity, rows, [&](uint32_t i) { out[i] = TimestampOfUnixSeconds(seconds[i]); });
   return FlatVector(expr.type, out, args[0].validity);
 }
 
@@ -320,6 +344,12 @@ Binding BindDatetime(const CallSite& call) {
     case PENUMBRA_FN_NEG:
       if (call.args.size() == 1 && call.args[0]->type == PENUMBRA_INTERVAL && call.result == PENUMBRA_INTERVAL) {
         binding.evaluate = EvaluateNegation;
+      }
+      return binding;
+    case PENUMBRA_FN_TO_TIMESTAMP:
+      if (call.args.size() == 1 && call.args[0]->type == PENUMBRA_FLOAT8 && call.result == PENUMBRA_TIMESTAMPTZ) {
+        binding.evaluate = EvaluateToTimestamp;
+        binding.can_be_unsupported = false;
       }
       return binding;
     default: break;

@@ -26,6 +26,8 @@ class Engine:
         self._aggregates: dict[str, list[str]] = table["aggregates"]
         self._aliases: dict[str, str] = table["aliases"]
         self._functions = {int(oid): tuple(entry) for oid, entry in table["oids"].items()}
+        # Functions of documents and arrays whose values are cached as columns.
+        self.inside: frozenset[int] = frozenset(table["inside"])
 
     def function_of(self, oid: int) -> str | None:
         """The engine's function for that of PostgreSQL."""

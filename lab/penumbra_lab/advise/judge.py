@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
-from penumbra_lab.advise.catalog import FIRST_USER_OID, Catalog, Function, Type
+from penumbra_lab.advise.catalog import FIRST_USER_OID, Catalog, Function, Operator, Type
 from penumbra_lab.advise.engine import ANY_FIELD, Engine
 from penumbra_lab.advise.expressions import (
     Array,
@@ -32,6 +32,8 @@ from penumbra_lab.advise.expressions import (
 CAST = "CAST"
 # Casts by input and output, where no setting enters.
 WRITTEN_AS_TEXT = {"smallint", "integer", "bigint", "numeric", "uuid"}
+READ_FROM_TEXT = {"smallint", "integer", "bigint", "numeric", "real", "double precision",
+                  "boolean", "uuid", "date", "timestamp", "timestamptz"}  # fmt: skip
 CUT_TO_LENGTH = {"numeric", "text", "character"}
 # Of alternatives that are no list of constants.
 ALTERNATIVES_MAX = 64
@@ -108,7 +110,11 @@ class Judge:
         judged = self._judge_node(expression)
         if not judged.blockers or not self._has_type(judged):
             return judged
-        is_left = self._is_evaluated_once(expression) or self._is_evaluated_on_demand(expression)
+        is_left = (
+            self._is_evaluated_once(expression)
+            or self.is_cached(expression)
+            or self._is_evaluated_on_demand(expression)
+        )
         return Judged(judged.types) if is_left else judged
 
     def _judge_node(self, expression: Expression) -> Judged:
@@ -138,6 +144,31 @@ class Judge:
             or (isinstance(part, Call) and (part.extra or part.is_star or self._aggregates(part)))
             for part in walk(expression)
         )
+
+    def is_cached(self, expression: Expression) -> bool:
+        """As a column of its own: what is inside of a document or an array."""
+        parts = list(walk(expression))
+        tables = {part.table for part in parts if isinstance(part, Column)}
+        return len(tables) == 1 and all(self._is_inside(part) for part in parts)
+
+    def _is_inside(self, part: Expression) -> bool:
+        match part:
+            case Column() | Constant():
+                return True
+            case Operation():
+                found = self._operators(part, [self.judge(arg) for arg in part.args])
+                functions = {operator.function for operator in found}
+            case Call():
+                found = self._candidates(part, [self.judge(arg) for arg in part.args])
+                functions = {function.oid for function in found}
+            case ArrayTest():
+                elements = {self._type(oid).element for oid in self.judge(part.args[1]).types}
+                return part.name == ("=" if part.is_any else "<>") and all(
+                    self._type(oid).engine for oid in elements
+                )
+            case _:
+                return False
+        return bool(functions) and functions <= self._engine.inside
 
     def _is_evaluated_on_demand(self, expression: Expression) -> bool:
         """By PostgreSQL, once for arguments that the engine knows and that repeat."""
@@ -218,18 +249,8 @@ class Judge:
     def _operation(self, operation: Operation) -> Judged:
         parts = [self.judge(arg) for arg in operation.args]
         below = _blockers(parts)
-        left = parts[0].types if len(parts) == 2 else NO_TYPES
-        right = parts[-1].types
-        candidates = [
-            operator
-            for operator in self._catalog.operators(operation.name)
-            if self._fits(operator.left, left, len(parts) == 2)
-            and self._fits(operator.right, right)
-        ]
         given = [part.types for part in parts]
-        exact = [operator for operator in candidates
-                 if [{operator.left}, {operator.right}][-len(given) :] == given]  # fmt: skip
-        candidates = exact or candidates
+        candidates = self._operators(operation, parts)
         result = frozenset(operator.result for operator in candidates)
         for operator in candidates:
             args = [operator.left] * (len(parts) == 2) + [operator.right]
@@ -241,10 +262,25 @@ class Judge:
         if not candidates:
             reason = f"operator {operation.name} of types that are not known"
             return Judged(result, below or (Blocker(reason, "", operation.name),))
-        uses = {self._use(self._engine.function_of(operator.function)) for operator in candidates}
+        names = {self._engine.function_of(operator.function) for operator in candidates}
+        below += self._pattern_blockers(names, operation)
+        uses = {self._use(name) for name in names}
         collation = tuple(chain.from_iterable(
             self.collation_blockers(use, operation.args) for use in uses))  # fmt: skip
         return Judged(result, below + collation)
+
+    def _operators(self, operation: Operation, parts: Sequence[Judged]) -> list[Operator]:
+        given = [part.types for part in parts]
+        left = given[0] if len(given) == 2 else NO_TYPES
+        fitting = [
+            operator
+            for operator in self._catalog.operators(operation.name)
+            if self._fits(operator.left, left, len(given) == 2)
+            and self._fits(operator.right, given[-1])
+        ]
+        exact = [operator for operator in fitting
+                 if [{operator.left}, {operator.right}][-len(given) :] == given]  # fmt: skip
+        return exact or fitting
 
     def _fits(self, wanted: int, given: Types, is_there: bool = True) -> bool:
         """An argument whose type is not known may have any."""
@@ -312,11 +348,21 @@ class Judge:
                                                        call.text, call.name)))  # fmt: skip
             if not self._takes_call(call, function, parts):
                 return Judged(result, (*below, blocker))
+        names = {self._engine.function_of(function.oid) for function in candidates}
+        below += self._pattern_blockers(names, call)
         collation = tuple(chain.from_iterable(
-            self.collation_blockers(self._use(self._engine.function_of(function.oid)), call.args)
-            for function in candidates
+            self.collation_blockers(self._use(name), call.args) for name in names
         ))  # fmt: skip
         return Judged(result, below + collation)
+
+    def _pattern_blockers(
+        self, names: set[str | None], expression: Operation | Call
+    ) -> tuple[Blocker, ...]:
+        """PostgreSQL compiles a regular expression when a query starts."""
+        is_pattern = any(name and name.startswith("REGEX_") for name in names)
+        if not is_pattern or self._is_evaluated_once(expression.args[1]):
+            return ()
+        return (Blocker("regular expression that is not constant", "", expression.name),)
 
     def _result(self, function: Function, parts: Sequence[Judged]) -> int:
         if self._type(function.result).name not in ANY_PSEUDO_TYPES:
@@ -414,9 +460,9 @@ class Judge:
             return self._takes(function, [self._base(source_oid)], target.oid)
         if method == "b":
             return target.engine == "character"
-        return target.engine == "text" and (
-            source.engine in WRITTEN_AS_TEXT or source.engine == "character"
-        )
+        if source.engine in ("text", "character"):
+            return target.engine == "text" or target.engine in READ_FROM_TEXT
+        return target.engine == "text" and source.engine in WRITTEN_AS_TEXT
 
     # -- forms -------------------------------------------------------------------------------------
 

@@ -134,6 +134,7 @@ class Scan:
     table: Table
     columns: tuple[TableColumn, ...]
     filter_columns: tuple[TableColumn, ...]
+    whole_columns: tuple[TableColumn, ...]  # those of which not only what is inside is read
     is_exact: bool  # False where a name of the plan is no column: a whole row, a system column
 
 
@@ -279,12 +280,17 @@ class Plan:
     @cached_property
     def scans(self) -> list[Scan]:
         needed: dict[str, dict[str, None]] = defaultdict(dict)
+        whole: dict[str, dict[str, None]] = defaultdict(dict)
         unknown = []
         for node in self.nodes:
+            is_root = node.parent is None or bool(node.subplan_name)
             for expression in self._needed_expressions(node):
                 unknown += (part.text for part in walk(expression) if isinstance(part, Unknown))
                 for column in _columns([expression]):
                     needed[column.table][column.name] = None
+                if is_root or not isinstance(expression, Column) or expression not in node.output:
+                    for column in self._read_whole(expression):
+                        whole[column.table][column.name] = None
         found = []
         for node in self.nodes:
             table = self.table(node)
@@ -292,7 +298,9 @@ class Plan:
                 continue
             own = needed[node.alias]
             # A partition's columns have the name of its table, or that of the whole.
-            names = own | needed[re.sub(r"_\d+$", "", node.alias)] | needed[""]
+            aliases = (node.alias, re.sub(r"_\d+$", "", node.alias), "")
+            names = dict.fromkeys(name for alias in aliases for name in needed[alias])
+            whole_names = {name for alias in aliases for name in whole[alias]}
             # What is not understood may read every column that it seems to name.
             for text in unknown:
                 names |= dict.fromkeys(name for name in table.columns if name in text)
@@ -302,9 +310,17 @@ class Plan:
                 node, table,
                 tuple(table.columns[name] for name in names if name in table.columns),
                 tuple(column for name, column in table.columns.items() if name in filters),
+                tuple(column for name, column in table.columns.items() if name in whole_names),
                 not is_whole_row and all(name in table.columns for name in own),
             ))  # fmt: skip
         return found
+
+    def _read_whole(self, expression: Expression) -> Iterator[Column]:
+        if isinstance(expression, Column):
+            yield expression
+        elif not self.judge.is_cached(expression):
+            for part in expression.parts():
+                yield from self._read_whole(part)
 
     def _needed_expressions(self, node: PlanNode) -> list[Expression]:
         expressions = [*node.conditions, *node.sort_keys, *node.group_keys]

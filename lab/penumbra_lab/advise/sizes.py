@@ -30,7 +30,9 @@ def stored_form(table: Table, column: TableColumn, catalog: Catalog) -> Stored:
     engine = catalog.type(column.type).engine or "text"
     chunks = max(table.pages / PAGES_PER_CHUNK, 1.0)
     chunk_rows = rows / chunks
-    width = PLAIN_BYTES.get(engine) or column.width or TEXT_BYTES_UNKNOWN
+    # Of other types, values inside are cached.
+    is_whole = catalog.type(column.type).engine is not None
+    width = PLAIN_BYTES.get(engine) or (column.width if is_whole else None) or TEXT_BYTES_UNKNOWN
     choices = [Stored(rows * width, False)]
     distinct = distinct_values(table, column)
     if distinct is not None:

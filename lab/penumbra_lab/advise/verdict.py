@@ -188,6 +188,8 @@ class _PlanJudge:
             found.append(Blocker("whole row or system column", scan.node.alias))
         for column in scan.columns:
             if self._plan.catalog.type(column.type).engine is None:
+                if column not in scan.whole_columns:
+                    continue
                 found.append(Blocker(f"column of type {column.type_name}",
                                      f"{table.name}.{column.name}", column.name))  # fmt: skip
             elif column.is_generated:

@@ -205,6 +205,21 @@ is_written_by_engine(Oid type)
 	return type == INT2OID || type == INT4OID || type == INT8OID || type == NUMERICOID || type == UUIDOID;
 }
 
+/* Whether the engine reads values of the type from text, of which no setting changes the meaning of what it reads. */
+static bool
+is_read_by_engine(Oid type)
+{
+	return type == INT2OID || type == INT4OID || type == INT8OID || type == FLOAT4OID || type == FLOAT8OID ||
+		type == NUMERICOID || type == BOOLOID || type == UUIDOID || type == DATEOID || type == TIMESTAMPOID ||
+		type == TIMESTAMPTZOID;
+}
+
+static bool
+is_text(Oid type)
+{
+	return type == TEXTOID || type == VARCHAROID;
+}
+
 /* Casts through text. */
 static PenumbraExpr
 translate_coerce_via_io(Translation *translation, CoerceViaIO *coerce)
@@ -218,11 +233,12 @@ translate_coerce_via_io(Translation *translation, CoerceViaIO *coerce)
 	if (!translate_type_of(translation, (Node *) coerce->arg, &type) ||
 		!translate_type_of(translation, (Node *) coerce, &type))
 		return -1;
-	if ((to != TEXTOID && to != VARCHAROID) || !is_written_by_engine(from))
+	if (!(is_text(to) && is_written_by_engine(from)) &&
+		!((is_text(from) || from == BPCHAROID) && is_read_by_engine(to)))
 		return translation_refuse(translation, psprintf("cast to %s by input and output",
 													  format_type_be(coerce->resulttype)));
 	arg = translate_expr(translation, (Node *) coerce->arg);
-	return arg < 0 ? -1 : translate_call(translation, PENUMBRA_FN_CAST, PENUMBRA_TEXT, &arg, 1);
+	return arg < 0 ? -1 : translate_call(translation, PENUMBRA_FN_CAST, type, &arg, 1);
 }
 
 /* An argument of concat(): as its output function has it, '' for NULL. */
@@ -230,7 +246,7 @@ static PenumbraExpr
 translate_concatenated(Translation *translation, Node *arg)
 {
 	const Const *constant = (const Const *) arg;
-	bool		is_string = exprType(arg) == TEXTOID || exprType(arg) == VARCHAROID;
+	bool		is_string = is_text(exprType(arg));
 	CoerceViaIO coerce = {.xpr = {T_CoerceViaIO},.arg = (Expr *) arg,.resulttype = TEXTOID};
 	PenumbraExpr parts[2];
 

@@ -1,0 +1,65 @@
+-- Casts from text: the engine reads the plain forms, and PostgreSQL's own plan what else there is.
+SET client_min_messages = warning;
+CREATE EXTENSION IF NOT EXISTS penumbra;
+SET penumbra.threads_per_query = 2;
+SET max_parallel_workers_per_gather = 0;
+SET timezone = 'Europe/Berlin';
+SET datestyle = ISO;
+\getenv directory PG_ABS_SRCDIR
+\set agree :directory '/agree.sql'
+\i :agree
+CREATE TABLE written AS SELECT i AS id, CASE WHEN i % 53 > 0 THEN (i * 7919 % 100000 - 50000)::text END AS number,
+	((i * 7919 % 1000003) / 100.0)::text AS price, ((i % 977 - 400) / 7.0)::text AS score, (i % 3 = 1)::text AS flag,
+	md5(i::text)::uuid::text AS code, (date '1999-01-01' + i % 20000)::text AS day,
+	(timestamp '2024-03-30' + i * interval '17.03 seconds')::text AS at,
+	to_char(timestamp '2024-03-30' + i * interval '17 seconds', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') AS at_tz, (i % 1000)::char(12) AS padded
+FROM generate_series(1, 30000) i;
+VACUUM ANALYZE written;
+SELECT penumbra.load('written') > 0 AS loaded;
+SELECT agree('SELECT sum(number::int), min(number::bigint), count(number::int), sum(padded::smallint), avg(padded::int8) FROM written');
+SELECT agree('SELECT sum(price::numeric), max(price::numeric(10, 1)), min(score::numeric), sum(score::numeric) FROM written');
+SELECT agree('SELECT id, score::float8, score::float4, price::float8 FROM written ORDER BY id');
+SELECT agree('SELECT flag::boolean, count(*) FROM written WHERE code::uuid > ''8fffffff-0000-0000-0000-000000000000'' GROUP BY 1 ORDER BY 1');
+SELECT agree('SELECT day::date, at::date, at_tz::date, count(*) FROM written GROUP BY 1, 2, 3 ORDER BY 1, 2, 3');
+-- with a zone's shift among local times, and where a zone is written
+SELECT agree('SELECT min(at::timestamp), max(at::timestamptz), min(at_tz::timestamp), max(at_tz::timestamptz) FROM written');
+SELECT agree('SELECT date_trunc(''hour'', at::timestamptz), count(*) FROM written GROUP BY 1 ORDER BY 1');
+SELECT agree('SELECT extract(hour FROM to_timestamp(number::bigint / 10.0)), count(*) FROM written GROUP BY 1 ORDER BY 1');
+SELECT agree('SELECT a.id FROM written a JOIN written b ON a.number::int = b.id AND b.number::int < 9 WHERE a.score::numeric > 0 ORDER BY 1');
+-- garbage that no row reaches is none
+SELECT agree('SELECT sum(CASE WHEN flag = ''true'' THEN number::int ELSE 0 END), sum(CASE WHEN id < 0 THEN at::int END) FROM written');
+SELECT agree('SELECT count(*) FROM written WHERE number ~ ''^\d+$'' AND number::int > 100');
+-- any text, by any type: answers and errors are PostgreSQL's
+CREATE TABLE odd AS SELECT row_number() OVER ()::int AS id, value FROM unnest(ARRAY[
+	'', ' ', '5', ' 5 ', E'\t5\n', '+5', '-5', '- 5', '5.', '.5', '5.0', '5e2', '5E-400', '1e400', '0x1F', '0o7', '0b11', '1_000', '1,5', 'NaN', '-inf',
+	'Infinity', '99999', '9999999999', '99999999999999999999', repeat('9', 1200), '0.' || repeat('0', 400) || '1', '4.9e-324', '1e-46', '0x1p3',
+	't', 'T', 'tru', 'TRUE', 'of', 'off', '{a0eebc999c0b4ef8bb6d6bb9bd380a11}', 'a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11',
+	'2024-02-30', '2024-02-29', '20240229', '24-02-29', '2024-2-9', '29.02.2024', '02/03/2024', 'Feb 29 2024', '2024-060', 'J2451545', '0044-03-15 BC',
+	'infinity', 'now', 'epoch', '2024-02-29 24:00:00', '2024-02-29 23:59:60', '2024-02-29 10:00:00.1234567', '2024-02-29 10:00:00 PM',
+	'2024-02-29 10:00:00 Europe/London', '2024-02-29 10:00:00 UTC', '2024-02-29 10:00:00 +02', '2024-02-29 10:00:00+02:30', '2024-02-29 10:00:00+16',
+	'2024-02-29t10:00:00z', '2024-02-29T10', '2024-02-29T10:00', '2024-02-29 10:00:00-0130', '10:00:00', '12345-01-01', 'häß']) value;
+VACUUM ANALYZE odd;
+SELECT penumbra.load('odd') > 0 AS loaded;
+CREATE FUNCTION differences(query text) RETURNS TABLE (different text) LANGUAGE plpgsql AS $$
+DECLARE
+	stock text[] := rows_of(query, false);
+	ours text := NULL;
+BEGIN
+	SET LOCAL penumbra.mode = prefer;
+	BEGIN
+		EXECUTE 'SELECT ARRAY(SELECT q::text FROM (' || query || ') q)' INTO ours;
+	EXCEPTION WHEN OTHERS THEN
+		ours := ARRAY[SQLSTATE, SQLERRM, '']::text;
+	END;
+	IF stock::text IS DISTINCT FROM ours THEN
+		RETURN QUERY SELECT format('%s: %s, %s', query, stock, ours);
+	END IF;
+END $$;
+SELECT d.* FROM odd, unnest(ARRAY['int2', 'int4', 'int8', 'float4', 'float8', 'numeric', 'bool', 'uuid', 'date', 'timestamp', 'timestamptz']) type,
+	differences(format('SELECT value::%s FROM odd WHERE id = %s', type, id)) d;
+SET datestyle = 'SQL, DMY';
+SELECT d.* FROM odd, unnest(ARRAY['date', 'timestamp', 'timestamptz']) type,
+	differences(format('SELECT value::%s FROM odd WHERE id = %s', type, id)) d WHERE value NOT IN ('now');
+SET datestyle = ISO;
+DROP TABLE written, odd;
+DROP FUNCTION differences, agree, rows_of;
