@@ -3,9 +3,11 @@
  * cached_expression.c
  *	  Expressions whose values are cached as columns of their table are.
  *
- * A load computes them for rows that no query would, so they consist of functions
- * of PostgreSQL's own, listed below, that raise no error and depend on nothing but
- * their arguments.
+ * They consist of functions of PostgreSQL's own that depend on nothing but their
+ * arguments: who loads may be a superuser, and calls nobody else's.  A load computes
+ * them for rows that no query would.  Those functions that may raise an error then
+ * are the less wanted ones: an expression that did is nobody's column for a while,
+ * and the query is planned without it.
  *
  * An entry is the text of the expression's node tree, its Vars numbered by
  * attribute: a renamed column changes nothing.  Entries are found by a hash of the
@@ -17,8 +19,8 @@
  *
  * Facts: the text's hash says which expression it is.  The definitions of its
  * functions do not change while a server runs; one of another version makes another
- * hash.  No collation matters to them, since those that are not deterministic are
- * refused.  Of the attributes type, type modifier and collation are in the tree, and
+ * hash, and so does another version of a collation.  Collations that are not
+ * deterministic are refused.  Of the attributes type, type modifier and collation are in the tree, and
  * compared with the descriptor; what rows older than an attribute have is hashed in.
  *
  * Lock: the expressions' lock, held for no longer than a walk over the entries.
@@ -30,6 +32,9 @@
 #include <inttypes.h>
 #include <xxhash.h>
 
+#include "catalog/pg_collation.h"
+#include "catalog/pg_language.h"
+#include "catalog/pg_proc.h"
 #include "catalog/pg_type.h"
 #include "common/hashfn.h"
 #include "lib/stringinfo.h"
@@ -42,12 +47,15 @@
 #include "storage/ipc.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
+#include "utils/formatting.h"
 #include "utils/guc.h"
 #include "utils/hsearch.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
+#include "utils/pg_locale.h"
 #include "utils/rel.h"
 #include "utils/ruleutils.h"
+#include "utils/syscache.h"
 #include "utils/timestamp.h"
 
 #include "cache/cache.h"
@@ -64,6 +72,10 @@
 #define TEXT_BYTES_MAX	1400
 /* One that was not looked for so long gives its place to another. */
 #define UNUSED_MS		(10 * 60 * 1000)
+/* So long one that raised an error is not tried again: its row may be gone then. */
+#define FAILED_MS		(60 * 60 * 1000)
+/* Of a table's numbers, how many are kept for what is inside of documents and arrays. */
+#define KEPT_NUMBERS	(COLUMN_KEY_EXPRESSIONS / 2)
 
 typedef struct Entry
 {
@@ -73,6 +85,7 @@ typedef struct Entry
 	uint32		serial;
 	uint64		hash;			/* of the text */
 	pg_atomic_uint64 used_at;	/* TimestampTz */
+	TimestampTz failed_at;		/* 0: never */
 	bool		is_wanted;		/* a query would have read it from the cache */
 } Entry;
 
@@ -95,7 +108,7 @@ typedef struct KnownExpression
 {
 	uint32		serial;			/* key */
 	Expr	   *expr;			/* NULL: it is damaged */
-	uint64		hash;
+	uint64		hash;			/* of the text, and of the versions of collations */
 	Bitmapset  *attributes;
 } KnownExpression;
 
@@ -113,7 +126,7 @@ cached_expression_shmem_request(void)
 
 /* Functions of PostgreSQL's that depend on nothing but their arguments and raise no error, whatever these are. */
 static bool
-is_fixed_function(Oid function)
+never_fails(Oid function)
 {
 	switch (function)
 	{
@@ -151,6 +164,52 @@ is_fixed_function(Oid function)
 	}
 }
 
+/* What the values of a type are is fixed, and what functions of them call, too. */
+static bool
+is_fixed_type(Oid type)
+{
+	Oid			element = get_base_element_type(type);
+	PenumbraType engine_type;
+
+	return type < FirstGenbkiObjectId &&
+		(type == JSONBOID || type == JSONPATHOID || cache_type_of(OidIsValid(element) ? element : type, &engine_type));
+}
+
+/* to_char() of a local time looks at a setting for names of months and days alone, and at that only for TM. */
+static bool
+is_fixed_format(const FuncExpr *func)
+{
+	const Const *format = list_length(func->args) == 2 ? lsecond(func->args) : NULL;
+	char	   *pattern;
+
+	if (func->funcid != F_TO_CHAR_TIMESTAMP_TEXT || !IsA(format, Const) || format->constisnull)
+		return false;
+	pattern = TextDatumGetCString(format->constvalue);
+	return strstr(asc_toupper(pattern, strlen(pattern)), "TM") == NULL;
+}
+
+/* An immutable function of PostgreSQL's, of types that have nothing of a user's. */
+static bool
+is_fixed_function(Oid function)
+{
+	HeapTuple	tuple;
+	Form_pg_proc proc;
+	bool		is_fixed;
+
+	if (function >= FirstGenbkiObjectId)
+		return false;
+	tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(function));
+	if (!HeapTupleIsValid(tuple))
+		return false;
+	proc = (Form_pg_proc) GETSTRUCT(tuple);
+	is_fixed = proc->provolatile == PROVOLATILE_IMMUTABLE && proc->prolang == INTERNALlanguageId &&
+		proc->prokind == PROKIND_FUNCTION && !proc->proretset && is_fixed_type(proc->prorettype);
+	for (int i = 0; i < proc->pronargs && is_fixed; i++)
+		is_fixed = is_fixed_type(proc->proargtypes.values[i]);
+	ReleaseSysCache(tuple);
+	return is_fixed;
+}
+
 /* What arrays of it are compared by is PostgreSQL's own. */
 static bool
 has_fixed_elements(Oid type)
@@ -176,7 +235,7 @@ is_fixed_membership(const ScalarArrayOpExpr *expr)
 		get_opcode(equality) < FirstGenbkiObjectId;
 }
 
-/* The node's own value follows from those of its arguments, without an error. */
+/* The node's own value follows from those of its arguments. */
 static bool
 is_fixed_node(Node *node)
 {
@@ -192,12 +251,13 @@ is_fixed_node(Node *node)
 			return true;
 		case T_OpExpr:
 			set_opfuncid((OpExpr *) node);
-			if (!is_fixed_function(((OpExpr *) node)->opfuncid))
+			if (!never_fails(((OpExpr *) node)->opfuncid) && !is_fixed_function(((OpExpr *) node)->opfuncid))
 				return false;
 			args = ((OpExpr *) node)->args;
 			break;
 		case T_FuncExpr:
-			if (!is_fixed_function(((FuncExpr *) node)->funcid))
+			if (!never_fails(((FuncExpr *) node)->funcid) && !is_fixed_function(((FuncExpr *) node)->funcid) &&
+				!is_fixed_format((FuncExpr *) node))
 				return false;
 			args = ((FuncExpr *) node)->args;
 			break;
@@ -287,6 +347,28 @@ bool
 cached_expression_is_possible(Node *expr)
 {
 	return canonical_form(expr) != NULL;
+}
+
+static bool
+can_fail_walker(Node *node, void *context)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, FuncExpr) && !never_fails(((FuncExpr *) node)->funcid))
+		return true;
+	if (IsA(node, OpExpr))
+	{
+		set_opfuncid((OpExpr *) node);
+		if (!never_fails(((OpExpr *) node)->opfuncid))
+			return true;
+	}
+	return expression_tree_walker(node, can_fail_walker, context);
+}
+
+bool
+cached_expression_can_fail(Node *expr)
+{
+	return can_fail_walker(expr, NULL);
 }
 
 /* ---------------------------------------------------------------- entries - */
@@ -403,14 +485,34 @@ key_of_entry(const Entry *entry)
 	return (ColumnKey) {.number = (AttrNumber) entry->number,.serial = entry->serial};
 }
 
+/* Under the lock: those that do not need one leave numbers to those that do. */
+static bool
+has_room(Oid database, Oid relid)
+{
+	const Entry *entry = NULL;
+	int			count = 0;
+
+	while ((entry = next_entry(database, relid, entry)) != NULL)
+		count++;
+	return count < COLUMN_KEY_EXPRESSIONS - KEPT_NUMBERS;
+}
+
+static bool
+failed_lately(const Entry *entry, TimestampTz now)
+{
+	return entry->failed_at != 0 && !TimestampDifferenceExceeds(entry->failed_at, now, FAILED_MS);
+}
+
 /* Every execution asks; only the first one of an expression needs the lock alone. */
 bool
-cached_expression_find(Oid relid, Node *expr, ColumnKey *key)
+cached_expression_find(Oid relid, Node *expr, bool is_needed, ColumnKey *key)
 {
 	Node	   *canonical = control == NULL ? NULL : canonical_form(expr);
 	char	   *text;
 	Entry	   *entry;
 	uint64		hash;
+	TimestampTz now;
+	bool		is_found;
 
 	if (canonical == NULL)
 		return false;
@@ -425,16 +527,18 @@ cached_expression_find(Oid relid, Node *expr, ColumnKey *key)
 		LWLockRelease(expression_lock);
 		LWLockAcquire(expression_lock, LW_EXCLUSIVE);
 		entry = find_entry(MyDatabaseId, relid, hash);
-		if (entry == NULL)
+		if (entry == NULL && (is_needed || has_room(MyDatabaseId, relid)))
 			entry = add_entry(MyDatabaseId, relid, 0, text, hash);
 	}
-	if (entry != NULL)
+	now = GetCurrentTimestamp();
+	is_found = entry != NULL && !failed_lately(entry, now);
+	if (is_found)
 	{
-		pg_atomic_write_u64(&entry->used_at, (uint64) GetCurrentTimestamp());
+		pg_atomic_write_u64(&entry->used_at, (uint64) now);
 		*key = key_of_entry(entry);
 	}
 	LWLockRelease(expression_lock);
-	return entry != NULL;
+	return is_found;
 }
 
 void
@@ -471,6 +575,27 @@ entry_of_key(ColumnKey key)
 			return &control->entries[i];
 	}
 	return NULL;
+}
+
+void
+cached_expression_note_error(ColumnKey key)
+{
+	Entry	   *entry;
+
+	switch (ERRCODE_TO_CATEGORY(geterrcode()))
+	{
+		case ERRCODE_TO_CATEGORY(ERRCODE_DATA_EXCEPTION):
+		case ERRCODE_TO_CATEGORY(ERRCODE_FEATURE_NOT_SUPPORTED):
+		case ERRCODE_TO_CATEGORY(ERRCODE_PROGRAM_LIMIT_EXCEEDED):
+			break;
+		default:
+			return;
+	}
+	LWLockAcquire(expression_lock, LW_EXCLUSIVE);
+	entry = entry_of_key(key);
+	if (entry != NULL)
+		entry->failed_at = GetCurrentTimestamp();
+	LWLockRelease(expression_lock);
 }
 
 /* Constants are part of expressions: a query that somebody runs once is not to load a table. */
@@ -514,6 +639,30 @@ attributes_of(Node *expr)
 	return attributes;
 }
 
+/* Adds what the locale's definitions are to the hash: a function may depend on them. */
+static bool
+add_locales_walker(Node *node, void *context)
+{
+	uint64	   *hash = context;
+	Oid			collation;
+
+	if (node == NULL)
+		return false;
+	collation = exprInputCollation(node);
+	if (OidIsValid(collation) && !(compat_collate_is_c(collation) && compat_ctype_is_c(collation)))
+	{
+		LOCAL_FCINFO(call, 1);
+		Datum		version;
+
+		InitFunctionCallInfoData(*call, NULL, 1, InvalidOid, NULL, NULL);
+		call->args[0] = (NullableDatum) {ObjectIdGetDatum(collation)};
+		version = pg_collation_actual_version(call);
+		*hash = hash_combine64(*hash, call->isnull ? collation
+							   : XXH3_64bits(VARDATA_ANY(version), VARSIZE_ANY_EXHDR(version)));
+	}
+	return expression_tree_walker(node, add_locales_walker, context);
+}
+
 /* A text that came from a file is read as any other, and has to be what it would be if it was written now. */
 static void
 read_text(KnownExpression *expression, const char *text)
@@ -525,6 +674,7 @@ read_text(KnownExpression *expression, const char *text)
 		return;
 	expression->expr = (Expr *) expr;
 	expression->attributes = attributes_of(expr);
+	(void) add_locales_walker(expr, &expression->hash);
 }
 
 /* Makes room for one more. */

@@ -2,12 +2,12 @@
  *
  * cached_expression.h
  *	  Expressions whose values are cached as columns of their table are: paths
- *	  of documents, tests of arrays.
+ *	  of documents, tests of arrays, functions of columns.
  *
  * An expression of one table's columns has an entry in shared memory and with
  * it a key, by which the cache calls it as it calls any column.  Its value must
- * follow from the tuple alone, and computing it must raise no error, since a load
- * computes it for rows that no query would.
+ * follow from the tuple alone.  A load computes it for rows that no query would;
+ * one that raises an error then is not cached.
  *
  *-------------------------------------------------------------------------
  */
@@ -27,12 +27,16 @@ extern void cached_expression_shmem_startup(void);
 
 /* Whether it can be cached, as far as the expression says. */
 extern bool cached_expression_is_possible(Node *expr);
+/* Of one that is possible: whether a row can have an error in place of a value. */
+extern bool cached_expression_can_fail(Node *expr);
 
 /*
  * The expression's key; its Vars, of one relation, may have any number.  False: it
- * cannot be cached, or there are too many.
+ * cannot be cached, has failed lately, or there are too many; one that is not needed leaves room to those that are.
  */
-extern bool cached_expression_find(Oid relid, Node *expr, ColumnKey *key);
+extern bool cached_expression_find(Oid relid, Node *expr, bool is_needed, ColumnKey *key);
+/* In PG_CATCH: the expression raised the error.  If that is one of a row's values, it is not found for an hour. */
+extern void cached_expression_note_error(ColumnKey key);
 /* Of columns that a query would have read, takes out expressions that none would have before; how many are left. */
 extern int	cached_expression_filter(ColumnKey *columns, int ncolumns);
 

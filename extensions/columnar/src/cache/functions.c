@@ -169,14 +169,14 @@ column_of_expression(Relation rel, const char *text)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("expression \"%s\" of relation \"%s\" cannot be cached", text, RelationGetRelationName(rel)),
-				 errhint("Operators that look into jsonb documents and arrays can be, if the result has a type that can be cached.")));
-	if (!cached_expression_find(RelationGetRelid(rel), expr, &key))
+				 errhint("Immutable functions and operators of PostgreSQL's own can be, if the result has a type that can be cached.")));
+	if (!cached_expression_find(RelationGetRelid(rel), expr, true, &key))
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("expression \"%s\" is too long, or too many of relation \"%s\" are cached", text,
-						RelationGetRelationName(rel)),
+				 errmsg("expression \"%s\" is too long, has failed for a row, or too many of relation \"%s\" are cached",
+						text, RelationGetRelationName(rel)),
 				 errdetail("At most %d expressions of a relation are cached.", COLUMN_KEY_EXPRESSIONS),
-				 errhint("What no query has read for ten minutes makes room.")));
+				 errhint("What no query has read for ten minutes makes room; what has failed is tried again after an hour.")));
 	return key;
 }
 

@@ -93,6 +93,7 @@ typedef struct ReaderColumn
 typedef struct ReaderExpression
 {
 	int			column;
+	ColumnKey	key;
 	ExprState  *state;
 	const ValueImage *image;
 	int16		length;			/* of its type */
@@ -116,6 +117,8 @@ struct HeapRowReader
 	int			walk_offset;	/* where it starts, unaligned */
 	int			nexpressions;
 	ReaderExpression *expressions;
+	int			evaluated;		/* which of them, while it is evaluated */
+	bool		can_fail;		/* one of them can */
 	Bitmapset  *long_attributes;	/* of varying length, that these read */
 	int			last_attribute; /* that these read */
 	TupleTableSlot *slot;
@@ -344,6 +347,8 @@ add_expression(HeapRowReader *reader, int column, ColumnKey key)
 			reader->long_attributes = bms_add_member(reader->long_attributes, attribute);
 	}
 	expression->column = column;
+	expression->key = key;
+	reader->can_fail |= cached_expression_can_fail((Node *) expr);
 	expression->state = ExecInitExpr(expr, NULL);
 	expression->image = value_image_of(exprType((Node *) expr));
 	get_typlenbyval(exprType((Node *) expr), &expression->length, &expression->is_by_value);
@@ -366,6 +371,7 @@ heap_row_reader_create(Relation rel, const ColumnKey *columns, int ncolumns)
 	if (RelationGetNumberOfBlocks(rel) > NBuffers / 4)
 		reader->strategy = GetAccessStrategy(BAS_BULKREAD);
 	reader->ncolumns = ncolumns;
+	reader->evaluated = -1;
 	reader->detoasted_bytes_limit = SIZE_MAX;
 	reader->columns = palloc0(sizeof(ReaderColumn) * Max(ncolumns, 1));
 	reader->inputs = palloc0(sizeof(PenumbraColumnInput) * (ncolumns + 1));
@@ -513,8 +519,10 @@ evaluate_expressions(HeapRowReader *reader, HeapTupleHeader header, uint32 lengt
 		const ReaderExpression *expression = &reader->expressions[i];
 		ReaderColumn *column = &reader->columns[expression->column];
 		bool		is_null;
-		Datum		value = ExecEvalExprSwitchContext(expression->state, reader->econtext, &is_null);
+		Datum		value;
 
+		reader->evaluated = i;
+		value = ExecEvalExprSwitchContext(expression->state, reader->econtext, &is_null);
 		if (is_null)
 		{
 			store_null(column, row);
@@ -529,6 +537,7 @@ evaluate_expressions(HeapRowReader *reader, HeapTupleHeader header, uint32 lengt
 		column->values[row] = value_image_make(expression->image, value, &column->lengths[row]);
 		MemoryContextSwitchTo(old);
 	}
+	reader->evaluated = -1;
 	ExecClearTuple(reader->slot);
 	reader->is_too_wide |= reader->detoasted_bytes > reader->detoasted_bytes_limit;
 }
@@ -542,21 +551,11 @@ release_detoasted(HeapRowReader *reader)
 	reader->is_too_wide = false;
 }
 
-/*
- * Appends the tuples at the given offsets up to the first that exceeds
- * bytes_limit with its detoasted bytes, and returns how many; the page is a
- * pinned buffer's or a private copy.  None: it has more toasted bytes than the
- * reader's limit.
- */
 static uint32
-append_tuples(HeapRowReader *reader, Page page, const OffsetNumber *offsets, uint32 count,
-			  Size bytes_limit, PenumbraRows *rows)
+read_tuples(HeapRowReader *reader, Page page, const OffsetNumber *offsets, uint32 count, Size bytes_limit)
 {
-	PenumbraStatus status;
 	uint32		row = 0;
 
-	if (count == 0)
-		return 0;
 	for (int c = 0; c < reader->ncolumns; c++)
 		reader->columns[c].has_nulls = false;
 	while (row < count && reader->detoasted_bytes < bytes_limit && !reader->is_too_wide)
@@ -569,12 +568,49 @@ append_tuples(HeapRowReader *reader, Page page, const OffsetNumber *offsets, uin
 			evaluate_expressions(reader, tuple, ItemIdGetLength(item), row);
 		row++;
 	}
+	return row;
+}
+
+/* Remembers which expression has failed. */
+static uint32
+read_tuples_or_note(HeapRowReader *reader, Page page, const OffsetNumber *offsets, uint32 count, Size bytes_limit)
+{
+	volatile uint32 rows = 0;
+
+	PG_TRY();
+	{
+		rows = read_tuples(reader, page, offsets, count, bytes_limit);
+	}
+	PG_CATCH();
+	{
+		if (reader->evaluated >= 0)
+			cached_expression_note_error(reader->expressions[reader->evaluated].key);
+		PG_RE_THROW();
+	}
+	PG_END_TRY();
+	return rows;
+}
+
+/*
+ * Appends the tuples at the given offsets up to the first that exceeds
+ * bytes_limit with its detoasted bytes, and returns how many; the page is a
+ * pinned buffer's or a private copy.  None: it has more toasted bytes than the
+ * reader's limit.
+ */
+static uint32
+append_tuples(HeapRowReader *reader, Page page, const OffsetNumber *offsets, uint32 count,
+			  Size bytes_limit, PenumbraRows *rows)
+{
+	PenumbraStatus status;
+
+	if (count == 0)
+		return 0;
+	count = (reader->can_fail ? read_tuples_or_note : read_tuples) (reader, page, offsets, count, bytes_limit);
 	if (reader->is_too_wide)
 	{
 		release_detoasted(reader);
 		return 0;
 	}
-	count = row;
 	for (int c = 0; c < reader->ncolumns; c++)
 	{
 		ReaderColumn *column = &reader->columns[c];
@@ -686,6 +722,15 @@ heap_row_reader_set_pages(HeapRowReader *reader, BlockNumber (*next_block) (void
 	MemoryContextSwitchTo(old);
 }
 
+/* Not the page after it, which is likely to be opened next. */
+static void
+close_page(HeapRowReader *reader)
+{
+	if (BufferIsValid(reader->buffer))
+		ReleaseBuffer(reader->buffer);
+	reader->buffer = InvalidBuffer;
+}
+
 static void
 pin_next_page(HeapRowReader *reader)
 {
@@ -703,7 +748,7 @@ pin_next_page(HeapRowReader *reader)
 bool
 heap_row_reader_open_page(HeapRowReader *reader, Snapshot snapshot)
 {
-	Assert(!BufferIsValid(reader->buffer));
+	close_page(reader);
 	CHECK_FOR_INTERRUPTS();
 	if (!BufferIsValid(reader->next_buffer))
 		pin_next_page(reader);
@@ -729,7 +774,7 @@ heap_row_reader_open_rows(HeapRowReader *reader, const ItemPointerData *rows, ui
 	BlockNumber block = ItemPointerGetBlockNumber(&rows[0]);
 	uint32		n = 0;
 
-	Assert(!BufferIsValid(reader->buffer));
+	close_page(reader);
 	CHECK_FOR_INTERRUPTS();
 	reader->buffer = ReadBufferExtended(reader->rel, MAIN_FORKNUM, block, RBM_NORMAL,
 										reader->strategy);
@@ -741,15 +786,6 @@ heap_row_reader_open_rows(HeapRowReader *reader, const ItemPointerData *rows, ui
 	LockBuffer(reader->buffer, BUFFER_LOCK_SHARE);
 	LockBuffer(reader->buffer, BUFFER_LOCK_UNLOCK);
 	return n;
-}
-
-/* Not the page after it, which is likely to be opened next. */
-static void
-close_page(HeapRowReader *reader)
-{
-	if (BufferIsValid(reader->buffer))
-		ReleaseBuffer(reader->buffer);
-	reader->buffer = InvalidBuffer;
 }
 
 int64
@@ -767,6 +803,12 @@ heap_row_reader_give_positions(HeapRowReader *reader)
 }
 
 bool
+heap_row_reader_can_fail(const HeapRowReader *reader)
+{
+	return reader->can_fail;
+}
+
+bool
 heap_row_reader_append_rows(HeapRowReader *reader, PenumbraRows *rows, Size bytes_limit)
 {
 	BlockNumber block = BufferGetBlockNumber(reader->buffer);
@@ -778,10 +820,7 @@ heap_row_reader_append_rows(HeapRowReader *reader, PenumbraRows *rows, Size byte
 										reader->tuples_at + reader->next_tuple,
 										reader->tuple_count - reader->next_tuple,
 										Max(bytes_limit, 1), rows);
-	if (reader->next_tuple < reader->tuple_count)
-		return true;
-	close_page(reader);
-	return false;
+	return reader->next_tuple < reader->tuple_count;
 }
 
 void
@@ -949,7 +988,6 @@ heap_row_reader_append_tuples(HeapRowReader *reader)
 			append_memory(reader, (char *) PageGetItem(page, item), ItemIdGetLength(item), &offset, 1);
 		}
 	}
-	close_page(reader);
 }
 
 void

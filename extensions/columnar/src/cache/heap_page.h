@@ -37,7 +37,7 @@ extern void heap_row_reader_set_pages(HeapRowReader *reader, BlockNumber (*next_
  * Opens the next page for the rows of it that `snapshot` (MVCC) sees; false:
  * there is none now.  It is read, pruned opportunistically, locked, checked for
  * serializable conflicts and unlocked as a sequential scan would, and stays
- * pinned until its last row was appended or the reader closes it.
+ * pinned until another is opened or the reader closes it.
  */
 extern bool heap_row_reader_open_page(HeapRowReader *reader, Snapshot snapshot);
 /*
@@ -58,13 +58,15 @@ extern void heap_row_reader_give_positions(HeapRowReader *reader);
  */
 extern bool heap_row_reader_append_rows(HeapRowReader *reader, PenumbraRows *rows,
 										Size bytes_limit);
+/* Whether that evaluates expressions which may raise an error. */
+extern bool heap_row_reader_can_fail(const HeapRowReader *reader);
 /*
  * The tuples that the reader has copied, for the engine's threads to deform;
  * they are the reader's.  NULL: values may be compressed or stored elsewhere,
  * which only a backend can read.
  */
 extern PenumbraTuples *heap_row_reader_tuples(HeapRowReader *reader);
-/* Copies the rows of the open page to them, and closes it. */
+/* Copies the rows of the open page to them. */
 extern void heap_row_reader_append_tuples(HeapRowReader *reader);
 /* Also the pages that were read ahead. */
 extern void heap_row_reader_close_page(HeapRowReader *reader);

@@ -406,7 +406,7 @@ excludes_chunk(void *argument, const PenumbraZoneMap *zone_maps)
 		: penumbra_plan_chunk_is_skipped(state->plan, input->scan, zone_maps);
 }
 
-static void
+static bool
 open_table(PenumbraScanState *state, ScanInput *input, int i)
 {
 	ScanTable  *table = &input->tables[i];
@@ -418,10 +418,7 @@ open_table(PenumbraScanState *state, ScanInput *input, int i)
 	bool		has_positions = stage_scan_has_positions(input->stage);
 
 	if (columns == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
-				 errmsg("too many expressions of relation \"%s\" are cached", RelationGetRelationName(table->rel)),
-				 errhint("Run the query again: it is planned without them.")));
+		return false;
 	pgstat_count_heap_scan(table->rel);
 	table->cached = state->parallel == NULL
 		? cache_scan_begin(table->rel, snapshot, columns, count, has_positions && !row_identity_is_given(state))
@@ -432,6 +429,7 @@ open_table(PenumbraScanState *state, ScanInput *input, int i)
 	if (has_positions)
 		heap_row_reader_give_positions(table->reader);
 	heap_row_reader_set_pages(table->reader, scan_input_next_block, table);
+	return true;
 }
 
 static PenumbraStatus
@@ -534,25 +532,45 @@ start_engine(PenumbraScanState *state, Translation *translation)
 	return start_execution(state);
 }
 
-/* Pins the chunks; not again when the node is rescanned, since what is proven stays so for a snapshot. */
-static void
+/*
+ * Pins the chunks; not again when the node is rescanned, since what is proven stays so for a snapshot.
+ * False: an expression that the plan reads as a column is none any more.
+ */
+static bool
 open_tables(PenumbraScanState *state)
 {
 	MemoryContext old_context;
+	bool		are_open = true;
 
 	if (state->scan_context != NULL)
-		return;
+		return true;
 	state->scan_context = AllocSetContextCreate(state->css.ss.ps.state->es_query_cxt,
 												"Penumbra scan", ALLOCSET_DEFAULT_SIZES);
 	old_context = MemoryContextSwitchTo(state->scan_context);
 	for (int i = 0; i < state->input_count; i++)
 	{
-		for (int t = 0; t < state->inputs[i].table_count; t++)
-			open_table(state, &state->inputs[i], t);
+		for (int t = 0; t < state->inputs[i].table_count && are_open; t++)
+			are_open = open_table(state, &state->inputs[i], t);
 	}
 	state->buffer_context = AllocSetContextCreate(state->scan_context, "Penumbra chunks from disk",
 												  ALLOCSET_SMALL_SIZES);
 	MemoryContextSwitchTo(old_context);
+	return are_open;
+}
+
+/* Whether a row of the heap may end the execution after others of it were returned. */
+static bool
+reads_what_can_fail(const PenumbraScanState *state)
+{
+	for (int i = 0; i < state->input_count && state->is_streaming; i++)
+	{
+		for (int t = 0; t < state->inputs[i].table_count; t++)
+		{
+			if (heap_row_reader_can_fail(state->inputs[i].tables[t].reader))
+				return true;
+		}
+	}
+	return false;
 }
 
 static void handle_status(PenumbraScanState *state, const PenumbraStatus *status);
@@ -580,7 +598,12 @@ start(PenumbraScanState *state)
 		start_ordinary(state, reason);
 		return;
 	}
-	open_tables(state);
+	if (!open_tables(state))
+	{
+		status = (PenumbraStatus) {PENUMBRA_UNSUPPORTED, "expression that cannot be cached any more"};
+		handle_status(state, &status);
+		return;
+	}
 	state->execution_context = AllocSetContextCreate(state->scan_context, "Penumbra execution",
 													 ALLOCSET_DEFAULT_SIZES);
 	old_context = MemoryContextSwitchTo(state->execution_context);
@@ -592,7 +615,8 @@ start(PenumbraScanState *state)
 										   ALLOCSET_SMALL_SIZES);
 	if (stages_add_to_plan(translation, state->pipeline))
 	{
-		state->holds_rows = has_failed || penumbra_plan_can_be_unsupported_late(translation->plan);
+		state->holds_rows = has_failed || reads_what_can_fail(state) ||
+			penumbra_plan_can_be_unsupported_late(translation->plan);
 		if (state->holds_rows && row_identity_is_given(state))
 			status = (PenumbraStatus) {PENUMBRA_UNSUPPORTED, "cursor of which rows are held back"};
 		else

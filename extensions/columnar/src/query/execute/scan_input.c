@@ -20,6 +20,7 @@
 #include "query/execute/external_rows.h"
 #include "query/execute/scan_input.h"
 #include "query/execute/scan_state.h"
+#include "query/planning/attempt.h"
 
 /*
  * Heap rows are pushed in batches of about a vector, or after so many pages, or
@@ -139,13 +140,42 @@ batch_is_full(const ScanInput *input, const PenumbraTuples *tuples, Size bytes_l
 		penumbra_rows_bytes(input->rows) >= bytes_limit;
 }
 
+typedef struct AppendArguments
+{
+	HeapRowReader *reader;
+	PenumbraRows *rows;
+	Size		bytes_limit;
+	bool		has_more;
+} AppendArguments;
+
+static void
+append_rows(void *argument)
+{
+	AppendArguments *arguments = argument;
+
+	arguments->has_more = heap_row_reader_append_rows(arguments->reader, arguments->rows, arguments->bytes_limit);
+}
+
+/* *has_failed: a row has no value of an expression, which the query may not even ask for. */
+static bool
+append_heap_rows(ScanInput *input, HeapRowReader *reader, Size bytes_limit, bool *has_failed)
+{
+	AppendArguments arguments = {reader, input->rows, bytes_limit - penumbra_rows_bytes(input->rows)};
+
+	if (heap_row_reader_can_fail(reader))
+		*has_failed = !attempt(append_rows, &arguments);
+	else
+		append_rows(&arguments);
+	return arguments.has_more;
+}
+
 /* Reads a batch of the heap's rows: tuples of one table, which are returned, or rows (NULL) in input->rows. */
 static PenumbraTuples *
-read_heap_rows(PenumbraScanState *state, ScanInput *input, Size bytes_limit)
+read_heap_rows(PenumbraScanState *state, ScanInput *input, Size bytes_limit, bool *has_failed)
 {
 	PenumbraTuples *tuples = NULL;
 
-	for (int pages = 0; pages < PUSH_PAGES_MAX && !batch_is_full(input, tuples, bytes_limit); pages++)
+	for (int pages = 0; pages < PUSH_PAGES_MAX && !*has_failed && !batch_is_full(input, tuples, bytes_limit); pages++)
 	{
 		HeapRowReader *reader;
 
@@ -166,9 +196,7 @@ read_heap_rows(PenumbraScanState *state, ScanInput *input, Size bytes_limit)
 			input->is_page_open = false;
 		}
 		else
-			input->is_page_open =
-				heap_row_reader_append_rows(reader, input->rows,
-											bytes_limit - penumbra_rows_bytes(input->rows));
+			input->is_page_open = append_heap_rows(input, reader, bytes_limit, has_failed);
 	}
 	return tuples;
 }
@@ -336,11 +364,14 @@ push_rows(PenumbraScanState *state, ScanInput *input, Size *bytes)
 	Size		bytes_limit = Min(get_hash_memory_limit() / PUSH_BUDGET_SHARE, PUSH_BYTES_MAX);
 	PenumbraTuples *tuples = NULL;
 	PenumbraStatus status = {PENUMBRA_OK};
+	bool		has_failed = false;
 
 	if (input->source != NULL)
 		input->is_ended = !external_rows_append(state, input, PUSH_ROWS, bytes_limit);
 	else
-		tuples = read_heap_rows(state, input, bytes_limit);
+		tuples = read_heap_rows(state, input, bytes_limit, &has_failed);
+	if (has_failed)
+		return (PenumbraStatus) {PENUMBRA_UNSUPPORTED, "row without a value of an expression that is cached"};
 	*bytes += tuples != NULL ? penumbra_tuples_bytes(tuples) : penumbra_rows_bytes(input->rows);
 	if (tuples != NULL)
 	{

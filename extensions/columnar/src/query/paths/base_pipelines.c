@@ -23,6 +23,7 @@
 
 #include "query/paths/base_pipelines.h"
 #include "query/paths/external_rows_plan.h"
+#include "query/paths/function_columns.h"
 #include "query/paths/subplans.h"
 #include "query/paths/tables.h"
 #include "query/pipeline/cost.h"
@@ -128,13 +129,15 @@ pipeline_of_table(PlannerInfo *root, RelOptInfo *rel)
 	PipelineStage *scan;
 	List	   *tables = NIL;
 	const char *reason = NULL;
-	List	   *attnums = expression_columns_of_rel(root, rel, &reason);
+	List	   *attnums;
 	List	   *with_subplans;
 	List	   *plain = split_quals(rel, &with_subplans);
 	double		tuples = 0;
 	double		rows = rel->rows;
 	ListCell   *lc;
 
+	function_columns_find(root);
+	attnums = expression_columns_of_rel(root, rel, &reason);
 	if (rte->tablesample != NULL || reason != NULL)
 		return NULL;
 	if (!rte->inh)

@@ -22,6 +22,7 @@
 #include "cache/cache.h"
 #include "cache/column_facts.h"
 #include "query/paths/custom_path.h"
+#include "query/paths/function_columns.h"
 #include "query/paths/row_sample.h"
 #include "query/paths/tables.h"
 #include "query/paths/wishes.h"
@@ -36,9 +37,6 @@
 #include "query/planning/privileges.h"
 #include "query/planning/relation_numbers.h"
 #include "query/planning/stored_form.h"
-
-/* From here on a table of which a plan reads much is worth loading. */
-#define WANTED_PAGES_MIN 64
 
 /* From so many chunks on, planning looks at what zone maps will skip. */
 #define SAMPLED_CHUNKS_MIN 4
@@ -224,7 +222,9 @@ examine_opened(PlannerInfo *root, RelOptInfo *rel, RangeTblEntry *rte, Relation 
 	const char *reason = refusal_of_table(rel, rte, relation);
 	const char *subject;
 	bool		is_cached;
+	const ServedTable *wished;
 
+	function_columns_find(root);
 	if (reason == NULL)
 		table->attnums = expression_columns_of_rel(root, rel, &reason);
 	if (reason != NULL)
@@ -239,7 +239,7 @@ examine_opened(PlannerInfo *root, RelOptInfo *rel, RangeTblEntry *rte, Relation 
 											 expression_columns_list(table->attnums, rel->relid));
 	if (table->columns == NULL)
 	{
-		planning_refuse("too many expressions of a table", quote_identifier(RelationGetRelationName(relation)));
+		planning_refuse("expression that cannot be cached", quote_identifier(RelationGetRelationName(relation)));
 		return NULL;
 	}
 	is_cached = cache_estimate_coverage(relation, table->columns, list_length(table->attnums),
@@ -249,9 +249,10 @@ examine_opened(PlannerInfo *root, RelOptInfo *rel, RangeTblEntry *rte, Relation 
 	table->rel = rel;
 	table->oid = rte->relid;
 	/* Before a table is refused as not cached: the finished plan tells whether it is worth loading. */
-	if (table->coverage.cached_pages < rel->pages - rel->pages / 8 &&
+	wished = function_columns_wished(root, table);
+	if ((wished != NULL || table->coverage.cached_pages < rel->pages - rel->pages / 8) &&
 		rel->pages >= WANTED_PAGES_MIN)
-		wishes_add(root, table);
+		wishes_add(root, wished == NULL ? table : wished);
 	if (table->coverage.cached_pages == 0 && !in_tree && !MODE_IS_FORCED())
 	{
 		planning_refuse("not cached", missing_columns(relation, table));

@@ -305,7 +305,7 @@ is_worth_it(const Translation *translation, const HostCall *call)
 	const Planning *planning = planning_current();
 	double		rows = 0;
 
-	return translation->takes_any_calls || planning == NULL || MODE_IS_FORCED() ||
+	return translation->takes_any_calls || planning == NULL || (MODE_IS_FORCED() && !translation->weighs_calls) ||
 		distinct_of_inputs(planning, call->inputs, &rows) * ROWS_PER_INPUT_MIN <= rows;
 }
 

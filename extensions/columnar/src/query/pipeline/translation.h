@@ -38,6 +38,7 @@ typedef struct Translation
 	List	   *called_exprs;	/* that PostgreSQL evaluates while it runs; while planning those that are known yet */
 	List	   *host_calls;		/* of HostCall *: these, see host_call.h */
 	bool		takes_any_calls;	/* also of inputs that are hardly ever the same */
+	bool		weighs_calls;	/* none whose inputs hardly repeat, in forced modes neither */
 	bool		is_within_call; /* looks for inputs of one */
 	int			failed_inputs;	/* that were looked for in vain, a bound of that work */
 	bool		needs_values;	/* planning will look at rows with it; else one element stands for a list */

@@ -107,12 +107,11 @@ sole_relation(Node *node)
 	return linitial_node(Var, vars)->varno;
 }
 
-static bool
-may_be_column(PlannerInfo *root, Node *node)
+bool
+expression_columns_may_be(PlannerInfo *root, Node *node, Index *relid)
 {
-	Index		relid = cached_expression_is_possible(node) ? sole_relation(node) : 0;
-
-	return relid != 0 && !(is_nullable(root, relid) && contain_nonstrict_functions(node));
+	*relid = cached_expression_is_possible(node) ? sole_relation(node) : 0;
+	return *relid != 0 && !(is_nullable(root, *relid) && contain_nonstrict_functions(node));
 }
 
 /* Without what Vars say of outer joins above their relation. */
@@ -126,8 +125,8 @@ below_joins_mutator(Node *node, void *context)
 	return node == NULL ? NULL : expression_tree_mutator(node, below_joins_mutator, context);
 }
 
-static void
-add_column(PlannerInfo *root, Node *node)
+void
+expression_columns_add(PlannerInfo *root, Node *node)
 {
 	Planning   *planning = planning_current();
 	Node	   *normalized = relation_numbers_normalize(root, node);
@@ -148,12 +147,29 @@ add_column(PlannerInfo *root, Node *node)
 }
 
 static bool
+is_column(const PlannerInfo *root, Node *node)
+{
+	ListCell   *lc;
+
+	foreach(lc, planning_current()->expression_columns)
+	{
+		const ExpressionColumn *column = lfirst(lc);
+
+		if (column->root == root && nodeTag(column->expr) == nodeTag(node) &&
+			equal(column->expr, below_joins_mutator(node, NULL)))
+			return true;
+	}
+	return false;
+}
+
+static bool
 find_walker(Node *node, void *argument)
 {
 	FindContext *context = argument;
 	int			open_before = list_length(context->open);
+	Index		relid;
 
-	if (node == NULL)
+	if (node == NULL || is_column(context->root, node))
 		return false;
 	if (IsA(node, Var))
 	{
@@ -166,10 +182,10 @@ find_walker(Node *node, void *argument)
 	if (IsA(node, RestrictInfo))
 		return find_walker((Node *) ((RestrictInfo *) node)->clause, argument);
 	(void) expression_tree_walker(node, find_walker, argument);
-	if (list_length(context->open) > open_before && may_be_column(context->root, node))
+	if (list_length(context->open) > open_before && expression_columns_may_be(context->root, node, &relid))
 	{
 		context->open = list_truncate(context->open, open_before);
-		add_column(context->root, node);
+		expression_columns_add(context->root, node);
 	}
 	return false;
 }
@@ -380,6 +396,20 @@ expression_columns_var(AttrNumber number)
 	return column_of_number(number, 0)->var;
 }
 
+bool
+expression_columns_can_fail(List *numbers)
+{
+	ListCell   *lc;
+
+	foreach(lc, numbers)
+	{
+		if (expression_column_is(lfirst_int(lc)) &&
+			cached_expression_can_fail(column_of_number(lfirst_int(lc), 0)->expr))
+			return true;
+	}
+	return false;
+}
+
 List *
 expression_columns_list(List *numbers, Index relid)
 {
@@ -437,7 +467,7 @@ find_key(Oid relation, Oid table, int number, List *expressions, ColumnKey *key)
 
 		if (intVal(linitial(expression)) == number)
 			return cached_expression_find(table, relation == table ? lsecond(expression)
-										  : map_mutator(lsecond(expression), &context), key);
+										  : map_mutator(lsecond(expression), &context), true, key);
 	}
 	return false;
 }

@@ -6,7 +6,8 @@
  * Of a column whose type the engine lacks, a document or an array, queries mostly
  * read a value inside it.  Where all that a query level does with such a column
  * is done by expressions that the cache can hold (cached_expression.h), the scan
- * outputs these and not the column.  In pipelines a Var stands for each, with a
+ * outputs these and not the column.  Functions that the engine lacks are columns, too
+ * (query/paths/function_columns.h).  In pipelines a Var stands for each, with a
  * number that no attribute can have (relation_numbers_replace()).
  *
  *-------------------------------------------------------------------------
@@ -28,8 +29,14 @@
  * and what its quals read.  NIL with a reason: it reads what is no column.
  */
 extern List *expression_columns_of_rel(PlannerInfo *root, RelOptInfo *rel, const char **reason);
+/* Whether the expression can be a column, and of which relation. */
+extern bool expression_columns_may_be(PlannerInfo *root, Node *node, Index *relid);
+/* Makes it one wherever it stands in the level. */
+extern void expression_columns_add(PlannerInfo *root, Node *node);
 /* Whether an expression reads a column of a relation directly that no scan of ours outputs. */
 extern bool expression_columns_hide(PlannerInfo *root, List *exprs);
+/* Whether a row can have an error in place of the value of one of these columns. */
+extern bool expression_columns_can_fail(List *numbers);
 /* The Var of pipelines that stands for the column, by its number. */
 extern Var *expression_columns_var(AttrNumber number);
 

@@ -47,6 +47,8 @@ typedef struct Planning
 	List	   *expression_columns; /* of ExpressionColumn *, and of LevelColumns *: see expression_columns.h */
 	List	   *expression_levels;
 	int			expression_count;	/* of these that are no child's */
+	List	   *searched_levels;	/* of PlannerInfo *, and of WishedFunction *: see function_columns.h */
+	List	   *wished_functions;
 	List	   *set_operations; /* of lists of a PlannerInfo and the RangeTblEntry in names of its relation 0 */
 	List	   *row_sources;	/* of FoundSource *: plans that compute rows for the engine */
 	List	   *window_scans;	/* of CustomScan *: plans that output window functions */

@@ -1,0 +1,239 @@
+/*-------------------------------------------------------------------------
+ *
+ * function_columns.c
+ *	  Functions that the engine lacks as columns of scans.
+ *
+ * A function of values that repeat is a host call (host_call.h).  One of values that
+ * hardly do would be left to PostgreSQL, with all that follows.  So the largest
+ * expressions around such functions are asked for as columns, and are columns
+ * once they are cached.
+ *
+ * Only expressions that are evaluated for each row of a table count: conditions,
+ * arguments of aggregates, keys of groups and orders.  What only the rows of the
+ * result show, or its groups, PostgreSQL computes of those.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/sysattr.h"
+#include "access/table.h"
+#include "catalog/pg_class.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/optimizer.h"
+#include "optimizer/tlist.h"
+#include "rewrite/rewriteManip.h"
+
+#include "cache/cache.h"
+#include "cache/cached_expression.h"
+#include "query/paths/function_columns.h"
+#include "query/paths/tables.h"
+#include "query/pipeline/function_map.h"
+#include "query/pipeline/rel_pipeline.h"
+#include "query/pipeline/stage_scan.h"
+#include "query/pipeline/translate_expr.h"
+#include "query/planning/expression_columns.h"
+#include "query/planning/planning.h"
+#include "query/planning/relation_numbers.h"
+
+typedef struct WishedFunction
+{
+	const PlannerInfo *root;
+	Index		relid;
+	ColumnKey	key;
+} WishedFunction;
+
+typedef struct SearchContext
+{
+	PlannerInfo *root;
+	bool		is_per_row;
+} SearchContext;
+
+/* Whether the engine may lack the function, and not only what is around it. */
+static bool
+may_be_lacking(Node *node)
+{
+	const FunctionMapping *mapping;
+
+	if (IsA(node, SubscriptingRef))
+		return IsA(((SubscriptingRef *) node)->refexpr, FuncExpr);
+	if (IsA(node, FuncExpr))
+		mapping = function_map_lookup(((FuncExpr *) node)->funcid);
+	else if (IsA(node, OpExpr))
+	{
+		set_opfuncid((OpExpr *) node);
+		mapping = function_map_lookup(((OpExpr *) node)->opfuncid);
+	}
+	else
+		return false;
+	/* of patterns, the engine has those that it can do without groups */
+	return mapping == NULL || mapping->shape == SHAPE_REGEX || mapping->shape == SHAPE_REGEX_NO_CASE ||
+		mapping->shape == SHAPE_REGEX_NO_GROUP;
+}
+
+/* A table by itself that is large enough to be loaded. */
+static bool
+is_suitable(PlannerInfo *root, Index relid)
+{
+	const RangeTblEntry *rte = root->simple_rte_array[relid];
+	const RelOptInfo *rel = root->simple_rel_array[relid];
+
+	return rte->rtekind == RTE_RELATION && !rte->inh &&
+		(rte->relkind == RELKIND_RELATION || rte->relkind == RELKIND_MATVIEW) && rel != NULL &&
+		rel->reloptkind == RELOPT_BASEREL && rel->pages >= WANTED_PAGES_MIN;
+}
+
+/* Others are inside of what the engine cannot read, and columns anyway. */
+static bool
+reads_readable_columns(Node *node)
+{
+	ListCell   *lc;
+
+	foreach(lc, pull_var_clause(node, 0))
+	{
+		PenumbraType type;
+
+		if (!cache_type_of(lfirst_node(Var, lc)->vartype, &type))
+			return false;
+	}
+	return true;
+}
+
+/* Whether it runs in vectors as it is, with the host calls that are worth it. */
+static bool
+engine_takes(PlannerInfo *root, Index relid, Node *node)
+{
+	Translation *translation = translation_begin(NULL, NULL);
+	List	   *attnums = NIL;
+	Bitmapset  *used = NULL;
+	int			member = -1;
+	bool		is_taken;
+
+	pull_varattnos(node, relid, &used);
+	while ((member = bms_next_member(used, member)) >= 0)
+		attnums = lappend_int(attnums, member + FirstLowInvalidHeapAttributeNumber);
+	translation->weighs_calls = true;
+	is_taken = stage_scan_add_to_plan(translation, rel_pipeline_begin_scan(root, relid, attnums)->top) &&
+		translate_expr(translation, relation_numbers_normalize(root, node)) >= 0;
+	translation_end(translation);
+	return is_taken;
+}
+
+/* Whether the cache has nearly all of the column. */
+static bool
+is_cached(Oid table_oid, ColumnKey key, BlockNumber pages)
+{
+	Relation	relation = table_open(table_oid, NoLock);
+	CacheCoverage coverage;
+	bool		is_there = cache_estimate_coverage(relation, &key, 1, &coverage) &&
+		coverage.cached_pages >= pages - pages / 8;
+
+	table_close(relation, NoLock);
+	return is_there;
+}
+
+static void
+take(PlannerInfo *root, Index relid, Node *node)
+{
+	Planning   *planning = planning_current();
+	Oid			table_oid = root->simple_rte_array[relid]->relid;
+	Node	   *expr = copyObject(node);
+	WishedFunction *wished;
+	ColumnKey	key;
+
+	ChangeVarNodes(expr, relid, 1, 0);
+	if (!cached_expression_find(table_oid, expr, false, &key))
+		return;
+	if (is_cached(table_oid, key, root->simple_rel_array[relid]->pages))
+	{
+		expression_columns_add(root, node);
+		return;
+	}
+	wished = palloc(sizeof(WishedFunction));
+	*wished = (WishedFunction) {root, relid, key};
+	planning->wished_functions = lappend(planning->wished_functions, wished);
+}
+
+static bool
+search_walker(Node *node, void *argument)
+{
+	SearchContext *context = argument;
+	SearchContext inner = *context;
+	Index		relid;
+
+	if (node == NULL)
+		return false;
+	if (IsA(node, Aggref) || IsA(node, WindowFunc))
+		inner.is_per_row = true;
+	if (context->is_per_row && may_be_lacking(node) && expression_columns_may_be(context->root, node, &relid) &&
+		is_suitable(context->root, relid) && reads_readable_columns(node) && !engine_takes(context->root, relid, node))
+	{
+		take(context->root, relid, node);
+		return false;
+	}
+	return expression_tree_walker(node, search_walker, &inner);
+}
+
+/* Of a query with groups, other entries than their keys are of groups. */
+static bool
+is_key(const Query *parse, const TargetEntry *entry)
+{
+	if (parse->groupClause != NIL || parse->hasAggs || parse->groupingSets != NIL || parse->havingQual != NULL)
+		return entry->ressortgroupref != 0 &&
+			get_sortgroupref_clause_noerr(entry->ressortgroupref, parse->groupClause) != NULL;
+	return entry->ressortgroupref != 0;
+}
+
+void
+function_columns_find(PlannerInfo *root)
+{
+	Planning   *planning = planning_current();
+	MemoryContext old;
+	SearchContext context = {.root = root};
+	ListCell   *lc;
+
+	if (list_member_ptr(planning->searched_levels, root))
+		return;
+	/* The genetic search for joins frees what it made for each order. */
+	old = MemoryContextSwitchTo(root->planner_cxt);
+	planning->searched_levels = lappend(planning->searched_levels, root);
+	foreach(lc, root->processed_tlist)
+	{
+		TargetEntry *entry = lfirst_node(TargetEntry, lc);
+
+		context.is_per_row = is_key(root->parse, entry);
+		(void) search_walker((Node *) entry->expr, &context);
+	}
+	context.is_per_row = false;
+	(void) search_walker(root->parse->havingQual, &context);
+	context.is_per_row = true;
+	(void) search_walker((Node *) root->parse->jointree, &context);
+	MemoryContextSwitchTo(old);
+}
+
+ServedTable *
+function_columns_wished(PlannerInfo *root, ServedTable *table)
+{
+	int			count = list_length(table->attnums);
+	ServedTable *wished = NULL;
+	ListCell   *lc;
+
+	foreach(lc, planning_current()->wished_functions)
+	{
+		const WishedFunction *function = lfirst(lc);
+
+		if (function->root != root || function->relid != table->rel->relid)
+			continue;
+		if (wished == NULL)
+		{
+			wished = palloc(sizeof(ServedTable));
+			*wished = *table;
+			wished->attnums = list_copy(table->attnums);
+			wished->columns = palloc(sizeof(ColumnKey) * (count + list_length(planning_current()->wished_functions)));
+			memcpy(wished->columns, table->columns, sizeof(ColumnKey) * count);
+		}
+		wished->columns[list_length(wished->attnums)] = function->key;
+		wished->attnums = lappend_int(wished->attnums, function->key.number);
+	}
+	return wished;
+}

@@ -1,0 +1,85 @@
+-- Functions that the engine lacks, of values that hardly repeat, are columns once they are cached.
+SET client_min_messages = warning;
+CREATE EXTENSION IF NOT EXISTS penumbra;
+SET penumbra.threads_per_query = 2;
+SET max_parallel_workers_per_gather = 0;
+\set VERBOSITY terse
+\getenv directory PG_ABS_SRCDIR
+\set explained :directory '/explained.sql'
+\i :explained
+CREATE TABLE visit (id int, url text, at timestamp, at_tz timestamptz, n int, price numeric, code uuid, doc jsonb);
+INSERT INTO visit SELECT i, CASE WHEN i % 101 > 0 THEN 'https://www.host' || i % 1300 || '.example.org/path/' || i END,
+	timestamp '2023-11-20' + i * interval '97 seconds', timestamptz '2023-11-20 UTC' + i * interval '97 seconds', i % 17 - 3, i / 7.0,
+	md5(i::text)::uuid, jsonb_build_object('tags', jsonb_build_array(i, i % 3), 'price', i % 50 / 4.0)
+FROM generate_series(1, 70000) i;
+VACUUM ANALYZE visit;
+SELECT penumbra.load('visit') > 0 AS loaded;
+-- whether all of it runs in vectors, what of it are host calls, and whether the answer is PostgreSQL's
+CREATE FUNCTION compared(query text, mode text DEFAULT 'auto', OUT in_vectors boolean, OUT calls text, OUT are_equal boolean) LANGUAGE plpgsql AS $$
+DECLARE
+	expected text;
+	found text;
+BEGIN
+	SET LOCAL penumbra.mode = off;
+	EXECUTE format('SELECT string_agg(q::text, E''\n'' ORDER BY q::text COLLATE "C") FROM (%s) q', query) INTO expected;
+	PERFORM set_config('penumbra.mode', mode, true);
+	EXECUTE format('SELECT string_agg(q::text, E''\n'' ORDER BY q::text COLLATE "C") FROM (%s) q', query) INTO found;
+	SELECT e.in_vectors, e.calls INTO in_vectors, calls FROM explained(query) e;
+	are_equal := expected IS NOT DISTINCT FROM found;
+	RESET penumbra.mode;
+END $$;
+-- before they are cached, PostgreSQL computes them
+SELECT * FROM compared($$SELECT regexp_replace(url, '^https?://(?:www\.)?([^/]+)/.*$', '\1'), count(*) FROM visit GROUP BY 1$$);
+SELECT penumbra.load('visit', ARRAY[$$regexp_replace(url, '^https?://(?:www\.)?([^/]+)/.*$', '\1')$$, 'md5(url)', $$split_part(url, '/', 3)$$,
+	$$to_char(at, 'YYYY-MM-DD HH24:MI')$$, $$lpad(md5(url), 40, '*')$$, $$date_bin('15 minutes', at, timestamp '2000-01-01')$$, 'div(price, 3)', $$(regexp_match(url, 'host(\d+)'))[1]$$,
+	'sha256(uuid_send(code))', $$jsonb_array_length(doc -> 'tags')$$, $$(doc -> 'price')::numeric$$, $$doc @? '$.tags[*] ? (@ == 2)'$$]) > 0 AS loaded;
+-- keys of groups and orders, conditions, arguments
+SELECT * FROM compared($$SELECT regexp_replace(url, '^https?://(?:www\.)?([^/]+)/.*$', '\1'), count(*) FROM visit GROUP BY 1$$);
+SELECT * FROM compared($$SELECT split_part(url, '/', 3), min(id), count(*) FROM visit WHERE md5(url) < '8' GROUP BY 1$$);
+SELECT * FROM compared($$SELECT to_char(at, 'YYYY-MM-DD HH24:MI'), sum(price) FROM visit GROUP BY 1$$);
+SELECT * FROM compared($$SELECT date_bin('15 minutes', at, timestamp '2000-01-01') b, count(DISTINCT lpad(md5(url), 40, '*')) FROM visit GROUP BY 1 ORDER BY 1$$);
+SELECT * FROM compared($$SELECT max(div(price, 3)), sum(length(md5(url))) FROM visit WHERE id > 500$$);
+SELECT * FROM compared($$SELECT (regexp_match(url, 'host(\d+)'))[1]::int % 10, count(*) FROM visit GROUP BY 1$$);
+SELECT * FROM compared($$SELECT count(DISTINCT sha256(uuid_send(code))) FROM visit$$);
+SELECT * FROM compared($$SELECT jsonb_array_length(doc -> 'tags'), sum((doc -> 'price')::numeric) FROM visit WHERE doc @? '$.tags[*] ? (@ == 2)' GROUP BY 1$$);
+SELECT * FROM compared($$SELECT a.id FROM visit a JOIN visit b ON md5(a.url) = md5(b.url) WHERE a.id < 2000 AND b.n = 3$$);
+SELECT * FROM compared($$SELECT a.id, count(md5(b.url)) FROM visit a LEFT JOIN visit b ON b.id = a.id + 59000 WHERE a.id < 3000 GROUP BY 1$$);
+SELECT * FROM compared($$SELECT split_part(url, '/', 3), count(*) FROM visit GROUP BY url HAVING md5(url) < '1'$$);
+SELECT * FROM compared($$SELECT id FROM visit ORDER BY md5(url), id LIMIT 7$$);
+-- values that repeat stay host calls
+SELECT * FROM compared($$SELECT to_char(at, 'YYYY-MM'), lpad(n::text, 5), count(*) FROM visit GROUP BY 1, 2$$);
+-- rows that were changed since
+UPDATE visit SET url = 'https://changed.example.org/' || id WHERE id % 1000 = 7;
+DELETE FROM visit WHERE id % 1000 = 8;
+SELECT * FROM compared($$SELECT split_part(url, '/', 3), count(*), count(DISTINCT md5(url)) FROM visit GROUP BY 1$$);
+-- what follows from more than the arguments, or is not PostgreSQL's own, is none
+SELECT penumbra.load('visit', ARRAY[$$to_char(at_tz, 'YYYY-MM-DD HH24:MI')$$]);
+SELECT penumbra.load('visit', ARRAY[$$to_char(at, 'TMDay HH24:MI')$$]);
+SELECT penumbra.load('visit', ARRAY[$$to_char(at, url)$$]);
+CREATE FUNCTION mine(text) RETURNS text IMMUTABLE LANGUAGE plpgsql AS $$ BEGIN RETURN md5($1); END $$;
+SELECT penumbra.load('visit', ARRAY['mine(url)']);
+SELECT * FROM compared('SELECT count(*) FROM visit WHERE mine(url) < ''3''');
+-- an error of a row ends a load, and the query is PostgreSQL's
+CREATE TABLE fragile AS SELECT i AS id, i % 20 AS n, i * 13 % 50021 AS k, md5(i::text) AS filler FROM generate_series(1, 50000) i;
+VACUUM ANALYZE fragile;
+SELECT penumbra.load('fragile', ARRAY['id', 'n', 'k', 'div(1000000, k)', 'to_hex(k)']) > 0 AS loaded;
+PREPARE sums AS SELECT sum(CASE WHEN id <= 50000 THEN div(1000000, k) ELSE 1 END), count(DISTINCT to_hex(k)) FROM fragile;
+SET plan_cache_mode = force_generic_plan;
+EXECUTE sums;
+SELECT * FROM compared('SELECT sum(CASE WHEN id <= 50000 THEN div(1000000, k) ELSE 1 END), count(DISTINCT to_hex(k)) FROM fragile');
+SELECT * FROM compared('SELECT id, div(1000000, k) FROM fragile WHERE div(1000000, k) > 100 AND to_hex(k) < ''2''');
+INSERT INTO fragile VALUES (60000, 1, 0, '');
+-- the rows that the query asks about have values: once by both plans, then by PostgreSQL's alone
+SELECT * FROM compared('SELECT sum(CASE WHEN id <= 50000 THEN div(1000000, k) ELSE 1 END), count(DISTINCT to_hex(k)) FROM fragile');
+EXECUTE sums;
+SELECT * FROM compared('SELECT sum(CASE WHEN id <= 50000 THEN div(1000000, k) ELSE 1 END), count(DISTINCT to_hex(k)) FROM fragile');
+SELECT sum(div(1000000, k)) FROM fragile;
+SELECT penumbra.load('fragile', ARRAY['div(1000000, k)']);
+CREATE TABLE broken AS SELECT i AS id, CASE WHEN i = 40000 THEN 0 ELSE i END AS k, repeat('x', 50) AS filler FROM generate_series(1, 50000) i;
+VACUUM ANALYZE broken;
+SELECT penumbra.load('broken', ARRAY['id', 'div(1000000, k)']);
+SELECT penumbra.load('broken', ARRAY['id', 'k']) > 0 AS loaded;
+SELECT * FROM compared('SELECT count(*) FROM broken WHERE CASE WHEN id < 30000 THEN div(1000000, k) > 100 END');
+SELECT count(*) FROM broken WHERE div(1000000, k) > 100;
+DROP TABLE visit, fragile, broken;
+DROP FUNCTION compared, explained, mine;
