@@ -151,7 +151,7 @@ def suites() -> list[Suite]:
         Suite("fuzzing compress", count_lines, [PYTHON, "extensions/compress/test/fuzz/run.py"], full=[]),
         Suite("differential", count_pytest, [*PYTEST, "test/differential"],
               quick=[*NOT_SLOW, "--queries=200", "--histories=500", "--seconds=60"],
-              full=["-m", "slow or sized", "--seed=201", "--queries=2500"],
+              full=["-m", "slow or sized", "--seed=201", "--queries=1500"],
               long=["-k", "test_histories", "--histories=200000"]),
         Suite("crash", count_pytest, [*PYTEST, "test/crash"], quick=NOT_SLOW, full=SLOW,
               long=["-k", "test_kills or test_power_loss", "--kills=300", "--power-losses=200"]),

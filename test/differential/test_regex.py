@@ -13,7 +13,7 @@ SHORT = 4  # all texts of fewer letters
 LONGER_TEXTS = 1500
 MORE_LETTERS = ["a", "b", "c", "A", "B", "é", "É", "ß", "ı", "İ", "日", "🎉", "\n", "1", "9", "_", "-", " ", ".", "a", "b"]
 QUICK_SECONDS = 8
-SLOW_SECONDS = 15
+SLOW_SECONDS = 6
 # Patterns without an automaton are PostgreSQL's; fewer than so many of the generated ones have none.
 LEFT_SHARE_MAX = 0.3
 
