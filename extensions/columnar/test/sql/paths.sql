@@ -44,9 +44,9 @@ INSERT INTO questions (q) VALUES
   ('SELECT jsonb_extract_path_text(doc, ''o'', ''q''), jsonb_extract_path(doc, ''a'')::text, count(*) FROM events GROUP BY 1, 2'),
   ('SELECT doc[''o''][''p'']::text, count(*) FROM events GROUP BY 1'),
   ('SELECT sum((doc#>>''{o,p}'')::int), avg((doc#>>''{o,p}'')::numeric) FROM events WHERE n < 5'),
-  ('SELECT (doc->>''n'')::int, count(*) FROM events GROUP BY 1'),
+  ('SELECT sum(CASE WHEN doc->>''n'' ~ ''^\d+$'' THEN (doc->>''n'')::int END), count(*) FROM events'),
   ('SELECT sum((doc->>''n'')::int) FROM events WHERE id % 16 <> 6'),
-  ('SELECT (doc->>''kind'')::int FROM events'),
+  ('SELECT length(doc->>''kind'') FROM events'),
   ('SELECT length(doc->>''long''), id FROM events WHERE doc->>''long'' IS NOT NULL'),
   ('SELECT upper(doc->>''kind'') || ''!'', min(doc->>''u''), max(doc->>''u'') FROM events GROUP BY 1'),
   ('SELECT id, doc->>''u'' FROM events WHERE doc->>''kind'' LIKE ''%i%'' ORDER BY doc->>''u'' DESC NULLS LAST, id LIMIT 20'),
@@ -90,7 +90,7 @@ SELECT sum(mismatches) FROM penumbra.verify('events');
 -- What EXPLAIN shows, and what is left to PostgreSQL.
 SET penumbra.mode = require;
 EXPLAIN (COSTS OFF) SELECT doc->>'kind', count(*) FROM events e WHERE doc ? 'kind' GROUP BY 1;
-SELECT doc, doc->>'kind' FROM events WHERE id = 5;
+SELECT doc, doc->>'kind' FROM events;
 RESET penumbra.mode;
 
 -- A name is looked up when the column is asked for; a type is part of it.
@@ -150,7 +150,7 @@ SECURITY LABEL FOR penumbra ON COLUMN events.document IS NULL;
 -- What cannot be cached, and how many can.
 SELECT penumbra.load('events', ARRAY['document->>']);
 SELECT penumbra.load('events', ARRAY['document->>''kind'' || nobody']);
-SELECT penumbra.load('events', ARRAY['lower(document->>''kind'')']);
+SELECT penumbra.load('events', ARRAY['current_setting(document->>''kind'')']);
 SELECT penumbra.load('events', ARRAY['document->''kind''']);
 SELECT penumbra.load('events', ARRAY['(document->>''n'')::int']);
 SELECT penumbra.load('events', ARRAY['(SELECT 1)']);

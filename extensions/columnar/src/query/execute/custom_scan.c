@@ -53,6 +53,7 @@
 #include "query/execute/parallel_scan.h"
 #include "query/execute/result_slot.h"
 #include "query/execute/returned_rows.h"
+#include "query/execute/fetched_columns.h"
 #include "query/execute/row_identity.h"
 #include "query/execute/runtime_values.h"
 #include "query/execute/scan_input.h"
@@ -235,6 +236,7 @@ begin_scan(CustomScanState *node, EState *estate, int eflags)
 		return;
 	state->runtime_states = ExecInitExprList(scan->custom_exprs, &node->ss.ps);
 	open_relations(state);
+	fetched_columns_begin(state);
 	if (eflags & EXEC_FLAG_BACKWARD)
 		returned_rows_begin(state);
 }
@@ -421,7 +423,7 @@ open_table(PenumbraScanState *state, ScanInput *input, int i)
 		return false;
 	pgstat_count_heap_scan(table->rel);
 	table->cached = state->parallel == NULL
-		? cache_scan_begin(table->rel, snapshot, columns, count, has_positions && !row_identity_is_given(state))
+		? cache_scan_begin(table->rel, snapshot, columns, count, has_positions && state->position_output < 0)
 		: cache_scan_begin_parts(table->rel, snapshot, columns, count);
 	cache_scan_set_readers(table->cached, stop_engine, state);
 	cache_scan_set_filter(table->cached, excludes_chunk, input);
@@ -794,8 +796,10 @@ next_engine_row(PenumbraScanState *state, TupleTableSlot *slot)
 	{
 		if (result_window_next(state->window, slot))
 		{
-			if (row_identity_is_given(state))
+			if (state->position_output >= 0)
 				row_identity_set(state, result_window_position(state->window));
+			if (state->fetched_slot != NULL)
+				fetched_columns_fill(state, slot);
 			return true;
 		}
 		old_context = MemoryContextSwitchTo(state->execution_context);

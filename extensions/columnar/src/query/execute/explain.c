@@ -17,6 +17,7 @@
 
 #include "cache/cache.h"
 #include "query/execute/explain.h"
+#include "query/execute/fetched_columns.h"
 #include "query/execute/scan_state.h"
 #include "query/pipeline/deparser.h"
 #include "query/pipeline/pipeline.h"
@@ -406,6 +407,7 @@ explain_custom_scan(CustomScanState *node, List *ancestors, ExplainState *es)
 		explain_keep_report(state);
 	explain_pipeline(state->pipeline, report->is_filled && shows_rows ? &report->stats : NULL,
 					 ((Scan *) node->ss.ps.plan)->scanrelid == 0 || es->verbose, es);
+	fetched_columns_explain(state, es);
 	explain_calls(state->pipeline, report, shows_rows, es);
 	if (report->ordinary_reason != NULL)
 		ExplainPropertyText("Ordinary Plan Used", report->ordinary_reason, es);

@@ -29,7 +29,7 @@ struct ResultWindow
 {
 	int			column_count;
 	int			slot_columns;	/* they come first; the last column may be the row's position instead */
-	int		   *outputs;		/* per column, -1 for NULL */
+	int		   *outputs;		/* per column, negative: NULL */
 	const ValueImage **images;	/* of its type; NULL: it has none, as of arrays and of the position */
 	Datum	   *values;			/* rows_limit x column_count */
 	bool	   *nulls;

@@ -7,7 +7,8 @@
  * plan and takes the TID from its scan slot; an empty slot is a scan that has
  * returned no row, or that is at its end.  So a scan of one table that runs in
  * a portal with a name, which a statement can speak of, has the engine give
- * each row's position, as one more column up to the last stage.  A scan that
+ * each row's position, as one more column up to the last stage.  So does one
+ * that fetches columns of its rows (fetched_columns.c).  A scan that
  * cannot do so hides its table: execCurrentOf() then says that the cursor is
  * not simply updatable, where a TID that is not valid would change nothing.
  *
@@ -21,6 +22,7 @@
 #include "utils/rel.h"
 
 #include "cache/cache.h"
+#include "query/execute/fetched_columns.h"
 #include "query/execute/row_identity.h"
 #include "query/execute/scan_state.h"
 #include "query/pipeline/pipeline.h"
@@ -43,12 +45,17 @@ row_identity_begin(PenumbraScanState *state)
 	const Index name = 1;		/* of a scan without columns, which has none yet */
 
 	state->position_output = -1;
-	if (rel == NULL || !is_in_named_portal(state))
+	if (rel == NULL)
+		return;
+	state->is_identified = is_in_named_portal(state);
+	if (!state->is_identified && !fetched_columns_exist(pipeline))
 		return;
 	if (state->parallel != NULL || state->css.ss.ps.ps_ResultTupleDesc->natts == MaxTupleAttributeNumber ||
 		!stage_scan_add_positions(pipeline, name))
 	{
 		state->css.ss.ss_currentRelation = NULL;
+		state->is_identified = false;
+		pipeline->is_checked &= !fetched_columns_exist(pipeline);
 		return;
 	}
 	if (pipeline->names == NIL)
@@ -61,8 +68,7 @@ row_identity_begin(PenumbraScanState *state)
 void
 row_identity_set(PenumbraScanState *state, int64 position)
 {
-	if (row_identity_is_given(state))
-		cache_scan_locate_row(state->inputs[0].tables[0].cached, position, &state->css.ss.ss_ScanTupleSlot->tts_tid);
+	cache_scan_locate_row(state->inputs[0].tables[0].cached, position, &state->css.ss.ss_ScanTupleSlot->tts_tid);
 }
 
 /* As execCurrentOf() finds it. */

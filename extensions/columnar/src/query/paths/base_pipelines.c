@@ -147,7 +147,7 @@ pipeline_of_table(PlannerInfo *root, RelOptInfo *rel)
 			root->parent_root != NULL
 			? tables_find(root, rel, rte) : rel_pipeline_find_table(rel);
 
-		if (table == NULL || !(MODE_IS_FORCED() || table->coverage.cached_pages > 0 ||
+		if (table == NULL || table->fetched != NIL || !(MODE_IS_FORCED() || table->coverage.cached_pages > 0 ||
 							   rel->pages < UNCACHED_PAGES_MAX))
 			return NULL;
 		tables = list_make1(table);

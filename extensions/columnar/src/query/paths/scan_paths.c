@@ -7,6 +7,8 @@
  */
 #include "postgres.h"
 
+#include <math.h>
+
 #include "access/transam.h"
 #include "nodes/nodeFuncs.h"
 #include "mb/pg_wchar.h"
@@ -19,6 +21,7 @@
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
+#include "utils/spccache.h"
 
 #include "cache/cache.h"
 #include "query/paths/core_path.h"
@@ -99,18 +102,42 @@ make_scan_pipeline(PlannerInfo *root, ServedTable *table, List *pushed, List *ou
 {
 	Pipeline   *pipeline = rel_pipeline_begin_scan(root, table->rel->relid, table->attnums);
 	PipelineStage *scan = pipeline->top;
-	List	   *normalized = (List *) relation_numbers_normalize(root, (Node *) outputs);
+	List	   *normalized;
+	List	   *computed = NIL;
+	ListCell   *lc;
 
+	foreach(lc, outputs)
+	{
+		const Var  *var = lfirst_node(Var, lc);
+
+		if (list_member_int(table->fetched, var->varattno))
+			pipeline->output_map = lappend_int(pipeline->output_map, OUTPUT_OF_ATTRIBUTE(var->varattno));
+		else
+		{
+			pipeline->output_map = lappend_int(pipeline->output_map, list_length(computed));
+			computed = lappend(computed, lfirst(lc));
+		}
+	}
+	normalized = (List *) relation_numbers_normalize(root, (Node *) computed);
 	scan->table_oids = list_make1_oid(table->oid);
 	scan->table_attnums = list_make1(table->attnums);
 	rel_pipeline_add_filters(root, pipeline, pushed);
 	if (!equal(normalized, scan->exprs))
 		pipeline_add_stage(pipeline, PIPELINE_PROJECTION, normalized);
-	if (!rel_pipeline_check(pipeline))
-		return NULL;
-	for (int i = 0; i < list_length(outputs); i++)
-		pipeline->output_map = lappend_int(pipeline->output_map, i);
-	return pipeline;
+	return rel_pipeline_check(pipeline) ? pipeline : NULL;
+}
+
+/* As a bitmap heap scan's: the pages are read in their order. */
+static Cost
+fetch_cost(PlannerInfo *root, const RelOptInfo *rel, double rows)
+{
+	double		pages = Min(index_pages_fetched(rows, rel->pages, rel->pages, root), rel->pages);
+	double		random_cost;
+	double		sequential_cost;
+
+	get_tablespace_page_costs(rel->reltablespace, &random_cost, &sequential_cost);
+	return pages * (random_cost - (random_cost - sequential_cost) * sqrt(pages / Max(rel->pages, 1))) +
+		rows * cpu_tuple_cost;
 }
 
 /* The rows that the index of the path finds; 0: it has none. */
@@ -162,6 +189,8 @@ make_scan_path(PlannerInfo *root, ServedTable *table, Path *replaced, const Penu
 				  list_length(outputs),
 				  clamp_row_est(rel->tuples * clauselist_selectivity(root, pushed, 0, JOIN_INNER, NULL)),
 				  rel->tuples);
+	if (table->fetched != NIL)
+		planned.run_cost += fetch_cost(root, rel, planned.rows);
 	path = custom_path_create(root, rel, rel->reltarget, NODE_SCAN, &planned,
 							  workers > 0 ? NULL : replaced);
 	path->scan_exprs = outputs;
@@ -236,7 +265,7 @@ add_scan_paths(PlannerInfo *root, ServedTable *table)
 	if (serial == NULL)
 		return;
 	/* Made before the serial path is offered, which empties partial_pathlist where Penumbra is forced. */
-	if (workers > 0 && rel->partial_pathlist != NIL && !expression_columns_can_fail(table->attnums))
+	if (workers > 0 && rel->partial_pathlist != NIL && table->fetched == NIL && !expression_columns_can_fail(table->attnums))
 		parallel = make_scan_path(root, table, linitial(rel->partial_pathlist), serial, workers);
 	core_path_offer(root, rel, serial, NULL);
 	if (parallel != NULL)

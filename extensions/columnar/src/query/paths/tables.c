@@ -87,25 +87,37 @@ refusal_of_query(PlannerInfo *root)
 	return planning->reads_stored_form ? "function that looks at the stored form of a value" : NULL;
 }
 
-static const char *
-refusal_of_columns(Relation rel, List *attnums, const char **subject)
+/* Moves the columns that the engine cannot read to those that are fetched for the rows of a scan. */
+static void
+split_columns(Relation rel, ServedTable *table)
 {
+	List	   *read = NIL;
 	ListCell   *lc;
 
-	foreach(lc, attnums)
+	foreach(lc, table->attnums)
 	{
-		Form_pg_attribute attribute;
+		int			attno = lfirst_int(lc);
 		PenumbraType type;
 
-		if (expression_column_is(lfirst_int(lc)))
-			continue;
-		attribute = TupleDescAttr(RelationGetDescr(rel), lfirst_int(lc) - 1);
-		if (cache_type_of(attribute->atttypid, &type))
-			continue;
-		*subject = quote_qualified_identifier(RelationGetRelationName(rel), NameStr(attribute->attname));
-		return psprintf("column of type %s", format_type_be(attribute->atttypid));
+		if (expression_column_is(attno) || cache_type_of(TupleDescAttr(RelationGetDescr(rel), attno - 1)->atttypid, &type))
+			read = lappend_int(read, attno);
+		else
+			table->fetched = lappend_int(table->fetched, attno);
 	}
-	return NULL;
+	table->attnums = read;
+}
+
+/* Why rows are not fetched: nothing says that a query reads few of them, or it does more than scan the table. */
+static const char *
+refusal_of_columns(Relation rel, const ServedTable *table, bool is_scan, const char **subject)
+{
+	Form_pg_attribute attribute;
+
+	if (table->fetched == NIL || (is_scan && table->attnums != NIL && table->rel->baserestrictinfo != NIL))
+		return NULL;
+	attribute = TupleDescAttr(RelationGetDescr(rel), linitial_int(table->fetched) - 1);
+	*subject = quote_qualified_identifier(RelationGetRelationName(rel), NameStr(attribute->attname));
+	return psprintf("column of type %s", format_type_be(attribute->atttypid));
 }
 
 /*
@@ -225,13 +237,16 @@ examine_opened(PlannerInfo *root, RelOptInfo *rel, RangeTblEntry *rte, Relation 
 	const ServedTable *wished;
 
 	function_columns_find(root);
+	table->rel = rel;
 	if (reason == NULL)
 		table->attnums = expression_columns_of_rel(root, rel, &reason);
+	if (reason == NULL)
+		split_columns(relation, table);
 	if (reason != NULL)
 		planning_refuse(reason, quote_identifier(RelationGetRelationName(relation)));
 	else if ((reason = refusal_of_query(root)) != NULL)
 		planning_refuse(reason, NULL);
-	else if ((reason = refusal_of_columns(relation, table->attnums, &subject)) != NULL)
+	else if ((reason = refusal_of_columns(relation, table, !in_tree, &subject)) != NULL)
 		planning_refuse(reason, subject);
 	if (reason != NULL)
 		return NULL;
@@ -246,7 +261,6 @@ examine_opened(PlannerInfo *root, RelOptInfo *rel, RangeTblEntry *rte, Relation 
 										&table->coverage);
 	if (!is_cached)
 		memset(&table->coverage, 0, sizeof(table->coverage));
-	table->rel = rel;
 	table->oid = rte->relid;
 	/* Before a table is refused as not cached: the finished plan tells whether it is worth loading. */
 	wished = function_columns_wished(root, table);
@@ -287,7 +301,7 @@ tables_find(PlannerInfo *root, RelOptInfo *rel, RangeTblEntry *rte)
 	ServedTable *table = rel_pipeline_find_table(rel);
 
 	if (table != NULL)
-		return table;
+		return table->fetched == NIL ? table : NULL;
 	if (rte->rtekind != RTE_RELATION || rte->relid < FirstNormalObjectId || tables_is_target_or_locked(root, rel))
 		return NULL;
 	return tables_examine(root, rel, rte, true);

@@ -20,7 +20,7 @@
  * tree, where it may also be small or not cached.
  */
 extern ServedTable *tables_examine(PlannerInfo *root, RelOptInfo *rel, RangeTblEntry *rte, bool in_tree);
-/* As it was found for its scan, or else looked at as in a tree. */
+/* As it was found for its scan, or else looked at as in a tree; NULL also where only a scan by itself is for us. */
 extern ServedTable *tables_find(PlannerInfo *root, RelOptInfo *rel, RangeTblEntry *rte);
 /* Rows that the statement changes or locks: nothing that a cache could serve. */
 extern bool tables_is_target_or_locked(PlannerInfo *root, RelOptInfo *rel);

@@ -88,10 +88,19 @@ typedef struct Pipeline
 	List	   *init_plans;		/* while planning: SubPlans of subqueries, of which expressions use the Params */
 	bool		has_barrier;	/* row-level security or a security barrier hides rows: counts are not shown */
 	bool		holds_rows;		/* while planning: no row leaves before the last is computed */
-	List	   *output_map;		/* per column of custom_scan_tlist: engine output, or -1 for NULL */
+	List	   *output_map;		/* per column of custom_scan_tlist: see below */
 	List	   *expression_columns; /* of a node: expressions that are columns of its scans, see expression_columns.h */
 	List	   *names;			/* of a node: what EXPLAIN calls the Vars' relations, see relation_numbers.h */
 } Pipeline;
+
+/*
+ * Of an output map: the number of an engine output, or NULL, or an attribute that
+ * the engine cannot read and the heap's row has, of a scan of one table.
+ */
+#define OUTPUT_IS_NULL			(-1)
+#define OUTPUT_OF_ATTRIBUTE(attno)	(OUTPUT_IS_NULL - (attno))
+#define OUTPUT_IS_ATTRIBUTE(output)	((output) < OUTPUT_IS_NULL)
+#define ATTRIBUTE_OF_OUTPUT(output)	(OUTPUT_IS_NULL - (output))
 
 /* A pipeline that can be extended or finished without changing the other. */
 extern Pipeline *pipeline_copy(const Pipeline *pipeline);

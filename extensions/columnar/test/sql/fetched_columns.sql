@@ -1,0 +1,93 @@
+-- Columns that the engine cannot read, of rows that it finds: they are fetched from the heap.
+SET client_min_messages = warning;
+CREATE EXTENSION IF NOT EXISTS penumbra;
+SET penumbra.threads_per_query = 2;
+SET max_parallel_workers_per_gather = 0;
+\getenv directory PG_ABS_SRCDIR
+\set agree :directory '/agree.sql'
+\i :agree
+CREATE TYPE pair AS (a int, b text);
+CREATE TABLE note (id int, gone text, doc jsonb, kind text, tags int[], span int4range, whole json, both_ pair, words tsvector, long_ jsonb, n numeric);
+INSERT INTO note SELECT i, 'gone', jsonb_build_object('kind', 'k' || i % 500, 'n', i), 'k' || i % 300, CASE WHEN i % 7 > 0 THEN ARRAY[i, i % 3] END,
+	int4range(i, i + 5), json_build_object('i', i), (i, 'b' || i)::pair, to_tsvector('simple', 'word' || i % 90 || ' other'),
+	CASE WHEN i % 50 = 0 THEN jsonb_build_array(repeat(md5(i::text), 200), i) END, i / 8.0
+FROM generate_series(1, 40000) i;
+ALTER TABLE note DROP COLUMN gone;
+ALTER TABLE note ADD COLUMN added jsonb DEFAULT '{"a": 1}';
+VACUUM ANALYZE note;
+SELECT penumbra.load('note', ARRAY['id', 'kind', 'n', 'doc->>''kind''']) > 0 AS loaded;
+EXPLAIN (COSTS OFF) SELECT doc, id, tags FROM note WHERE kind = 'k7';
+SELECT agree('SELECT * FROM note WHERE kind = ''k7''');
+SELECT agree('SELECT tags, id, doc, n FROM note WHERE id BETWEEN 100 AND 180 ORDER BY id');
+SELECT agree('SELECT doc, doc->>''kind'' FROM note WHERE doc->>''kind'' = ''k33''');
+SELECT agree('SELECT long_ FROM note WHERE kind IN (''k50'', ''k51'')');
+SELECT agree('SELECT span, whole::text, both_, words, added FROM note WHERE id % 1000 = 1');
+-- kept conditions, of what is fetched
+SELECT agree('SELECT id FROM note WHERE kind = ''k7'' AND words @@ ''word7''::tsquery AND span @> id + 1');
+SELECT agree('SELECT id, (both_).b FROM note WHERE n > 4000 AND kind = ''k9'' AND (both_).a % 2 = 1');
+-- casts that may end the engine's run
+SET penumbra.mode = require;
+SELECT id, doc FROM note WHERE doc->>'kind' = 'k44' AND substr(kind, 2)::int > 200 AND n < 500 ORDER BY id;
+-- below other nodes
+SET penumbra.mode = auto;
+EXPLAIN (COSTS OFF) SELECT doc FROM note WHERE kind = 'k7' ORDER BY n DESC LIMIT 3;
+SELECT doc FROM note WHERE kind = 'k7' ORDER BY n DESC LIMIT 3;
+SELECT a.doc, b.tags FROM note a JOIN note b ON a.id = b.id + 300 WHERE a.kind = 'k7' AND b.kind = 'k7' AND a.id < 1000 ORDER BY a.id;
+SELECT kind, (SELECT doc FROM note i WHERE i.kind = o.kind ORDER BY id LIMIT 1) FROM (VALUES ('k1'), ('k2'), ('none')) o (kind);
+SELECT count(*), count(doc), jsonb_agg(doc->'n' ORDER BY id) FROM note WHERE kind = 'k8' AND id < 2000;
+PREPARE found(text) AS SELECT id, doc FROM note WHERE kind = $1 AND id < 1000 ORDER BY id;
+SET plan_cache_mode = force_generic_plan;
+EXECUTE found('k7');
+EXECUTE found('k8');
+-- rows that were changed since, by others and by the transaction itself
+UPDATE note SET doc = '{"kind": "changed"}', kind = 'k7' WHERE id IN (1, 2, 39999);
+DELETE FROM note WHERE id IN (7, 307);
+SELECT agree('SELECT * FROM note WHERE kind = ''k7''');
+BEGIN;
+UPDATE note SET tags = '{7}' WHERE kind = 'k7' AND id < 5000;
+INSERT INTO note (id, kind, doc) VALUES (50000, 'k7', '[]');
+SELECT agree('SELECT id, tags, doc FROM note WHERE kind = ''k7''');
+SAVEPOINT s;
+DELETE FROM note WHERE kind = 'k7';
+SELECT agree('SELECT id, tags, doc FROM note WHERE kind = ''k7''');
+ROLLBACK TO s;
+SELECT agree('SELECT id, tags, doc FROM note WHERE kind = ''k7''');
+ROLLBACK;
+VACUUM note;
+SELECT agree('SELECT id, tags, doc FROM note WHERE kind = ''k7''');
+-- cursors: of old snapshots, back and forth, and with a current row
+SET penumbra.mode = prefer;
+BEGIN;
+DECLARE c SCROLL CURSOR FOR SELECT id, doc, tags FROM note WHERE kind = 'k12';
+FETCH 2 FROM c;
+UPDATE note SET doc = '"later"' WHERE kind = 'k12';
+FETCH 2 FROM c;
+FETCH BACKWARD 2 FROM c;
+COMMIT;
+BEGIN;
+DECLARE d CURSOR FOR SELECT id, doc FROM note WHERE kind = 'k13';
+FETCH 3 FROM d;
+UPDATE note SET doc = '"current"' WHERE CURRENT OF d RETURNING id, doc;
+DECLARE e CURSOR WITH HOLD FOR SELECT id, doc FROM note WHERE kind = 'k13' AND id < 1500 ORDER BY id;
+COMMIT;
+FETCH ALL FROM e;
+CLOSE e;
+BEGIN ISOLATION LEVEL SERIALIZABLE;
+SELECT id, doc FROM note WHERE kind = 'k14' AND id < 1000 ORDER BY id;
+COMMIT;
+RESET penumbra.mode;
+-- all rows, or what nothing can be read of, is PostgreSQL's
+EXPLAIN (COSTS OFF) SELECT doc FROM note;
+EXPLAIN (COSTS OFF) SELECT id FROM note WHERE doc->'n' IS NOT NULL AND tags IS NULL AND words IS NOT NULL;
+-- partitions, each for itself
+CREATE TABLE part (id int, kind text, doc jsonb) PARTITION BY RANGE (id);
+CREATE TABLE part_1 PARTITION OF part FOR VALUES FROM (0) TO (20000);
+CREATE TABLE part_2 (doc jsonb, id int, kind text);
+ALTER TABLE part ATTACH PARTITION part_2 FOR VALUES FROM (20000) TO (50000);
+INSERT INTO part SELECT id, kind, doc FROM note;
+VACUUM ANALYZE part;
+SELECT penumbra.load('part_1', ARRAY['id', 'kind']) > 0, penumbra.load('part_2', ARRAY['id', 'kind']) > 0 AS loaded;
+SELECT agree('SELECT * FROM part WHERE kind = ''k7''');
+DROP TABLE note, part;
+DROP TYPE pair;
+DROP FUNCTION agree, rows_of;
