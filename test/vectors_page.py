@@ -83,8 +83,8 @@ What is not on this page is computed by PostgreSQL:
   in vectors, with ORDER BY and LIMIT: of a million texts that are ordered, `md5` hashes as many as LIMIT lets out.
 * An immutable function of PostgreSQL's own whose arguments hardly repeat becomes a cached column, as soon as a second
   query evaluates it for each row: in a condition, a key or an aggregate's argument. `penumbra.load('t',
-  ARRAY['md5(email)'])` loads it at once, `penumbra.columns` shows it. One that raises an error for some row is no column.
-  So is `to_char` of a `timestamp` without `TM`. Functions of partitioned tables are not cached.
+  ARRAY['md5(email)'])` loads it at once, `penumbra.columns` shows it. `to_char` of a `timestamp` without `TM` is as
+  good. One that raises an error for some row is no column, nor is one of a partitioned table.
 * Elsewhere such a function takes that step and what follows to PostgreSQL. `EXPLAIN` and the view `penumbra.refusals`
   say what it was.
 
@@ -103,8 +103,8 @@ value of its type was added before another one (`ALTER TYPE ... ADD VALUE ... BE
 vectors where one side is a constant or a parameter.
 
 Columns of other types stay in the heap; queries that do not read them run in vectors all the same. A scan with
-conditions fetches them for the rows that it finds (`Columns From Heap`), and PostgreSQL does the rest of the query. What is inside of
-jsonb documents and arrays is cached as [columns of its own](documents.md).
+conditions fetches them for the rows that it finds (`Columns From Heap`), and PostgreSQL does the rest of the query.
+What is inside of jsonb documents and arrays is cached as [columns of its own](documents.md).
 
 ## Functions and operators
 

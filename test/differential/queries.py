@@ -242,7 +242,10 @@ class QueryGenerator:
 
     def projection(self) -> Query:
         outputs = [Output("k")] + [self._projected(3) for _ in range(self.choose.randint(1, 4))]
-        return Query(self.table, tuple(outputs), self._where())
+        where = self._where()
+        if where and self.choose.random() < 0.2:
+            outputs.insert(self.choose.randint(0, 2), Output(self.choose.choice(["doc", "arr"])))
+        return Query(self.table, tuple(outputs), where)
 
     def top(self) -> Query:
         outputs = [Output("k")] + [self._projected(1) for _ in range(self.choose.randint(1, 3))]

@@ -18,7 +18,8 @@
 typedef struct ResultWindow ResultWindow;
 
 /*
- * output_map: Pipeline.output_map; attributes are left NULL.  position_output: that of the row's position, or -1 for none.  Lives in the current context.
+ * output_map: Pipeline.output_map; attributes are left NULL.  position_output:
+ * that of the row's position, or -1 for none.  Lives in the current context.
  */
 extern ResultWindow *result_window_create(List *output_map, TupleDesc desc, int position_output);
 /* Starts reading a fetched result, which must stay valid until its rows are consumed. */

@@ -13,7 +13,7 @@
 /* At executor start, when the pipeline is known. */
 extern void row_identity_begin(PenumbraScanState *state);
 #define row_identity_is_given(state) ((state)->is_identified)
-/* The row in the scan slot is the one at the position; or, for a cursor, the one that the ordinary plan has returned. */
+/* The row in the scan slot is the one at the position; for a cursor, the one that the ordinary plan has returned. */
 extern void row_identity_set(PenumbraScanState *state, int64 position);
 extern void row_identity_take_ordinary(PenumbraScanState *state);
 

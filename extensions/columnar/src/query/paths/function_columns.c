@@ -27,7 +27,7 @@
 #include "cache/cache.h"
 #include "cache/cached_expression.h"
 #include "query/paths/function_columns.h"
-#include "query/paths/tables.h"
+#include "query/paths/wishes.h"
 #include "query/pipeline/function_map.h"
 #include "query/pipeline/rel_pipeline.h"
 #include "query/pipeline/stage_scan.h"

@@ -265,7 +265,8 @@ add_scan_paths(PlannerInfo *root, ServedTable *table)
 	if (serial == NULL)
 		return;
 	/* Made before the serial path is offered, which empties partial_pathlist where Penumbra is forced. */
-	if (workers > 0 && rel->partial_pathlist != NIL && table->fetched == NIL && !expression_columns_can_fail(table->attnums))
+	if (workers > 0 && rel->partial_pathlist != NIL && table->fetched == NIL &&
+		!expression_columns_can_fail(table->attnums))
 		parallel = make_scan_path(root, table, linitial(rel->partial_pathlist), serial, workers);
 	core_path_offer(root, rel, serial, NULL);
 	if (parallel != NULL)

@@ -99,7 +99,8 @@ split_columns(Relation rel, ServedTable *table)
 		int			attno = lfirst_int(lc);
 		PenumbraType type;
 
-		if (expression_column_is(attno) || cache_type_of(TupleDescAttr(RelationGetDescr(rel), attno - 1)->atttypid, &type))
+		if (expression_column_is(attno) ||
+			cache_type_of(TupleDescAttr(RelationGetDescr(rel), attno - 1)->atttypid, &type))
 			read = lappend_int(read, attno);
 		else
 			table->fetched = lappend_int(table->fetched, attno);

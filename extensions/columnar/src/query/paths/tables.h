@@ -12,9 +12,6 @@
 
 #include "query/pipeline/rel_pipeline.h"
 
-/* From here on a table of which a plan reads much is worth loading. */
-#define WANTED_PAGES_MIN 64
-
 /*
  * Looks at a table; NULL: not for us.  in_tree: below a join or an inheritance
  * tree, where it may also be small or not cached.

@@ -15,6 +15,9 @@
 #include "query/pipeline/rel_pipeline.h"
 #include "query/planning/planning.h"
 
+/* From here on a table of which a plan reads much is worth loading. */
+#define WANTED_PAGES_MIN 64
+
 /* Remembers a table that the cache does not cover, until the plan is chosen. */
 extern void wishes_add(PlannerInfo *root, const ServedTable *table);
 /* Asks for the columns of those tables of which the plan reads much. */

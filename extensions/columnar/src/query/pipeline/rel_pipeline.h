@@ -30,7 +30,7 @@ typedef struct ServedTable
 	RelOptInfo *rel;
 	Oid			oid;
 	List	   *attnums;			/* columns the query uses, ascending; see expression_columns.h */
-	List	   *fetched;			/* others, that the engine cannot read: a scan by itself fetches them from the heap */
+	List	   *fetched;			/* others, that the engine cannot read: a scan fetches them from the heap */
 	ColumnKey  *columns;			/* these */
 	CacheCoverage coverage;
 	List	   *quals;			/* of TableQual *, without pseudoconstants */
