@@ -641,6 +641,7 @@ find_patch_rows(const CachedChunk *patch, const ChunkProof *proof, const void *c
 	out->first_position = first_position(patch, true);
 	out->rows = patch->rows;
 	out->segments = segments;
+	out->remembered = NULL;
 }
 
 /*
@@ -725,6 +726,7 @@ prove_chunk(ScanState *state, CachedChunk *chunk, CachedChunk *patch, const void
 	out->first_position = first_position(chunk, false);
 	out->rows = chunk->rows;
 	out->segments = segments;
+	out->remembered = NULL;
 	count = rows.range_count > 0 ? 1 : 0;
 	if (patch_segments == NULL)
 		return count;
@@ -918,6 +920,84 @@ cache_scan_rewind(CachedScan *scan)
 	state->heap_ranges_closed = 0;
 	scan->nheap_ranges = state->first_heap_ranges;
 	scan->nheap_rows = state->first_heap_rows;
+}
+
+/* ---------------------------------------------------------------- remembered filters ---- */
+
+/* Of what is learned of a chunk. */
+typedef struct LearnedOwner
+{
+	const ScanState *state;
+	CachedChunk *chunk;
+} LearnedOwner;
+
+/* The pinned segment that the engine reads; NULL: of a patch, or of what was read from disk. */
+static CachedSegment *
+find_shared_segment(const ScanState *state, const PenumbraChunk *chunk, int column)
+{
+	CachedSegment *segment;
+
+	if (chunk->first_position & POSITION_IS_OF_PATCH)
+		return NULL;
+	segment = chunk_slot(find_pinned(state, chunk->first_position), state->columns[column]);
+	return segment->segment != NULL && segment->segment == chunk->segments[column] ? segment : NULL;
+}
+
+void
+cache_scan_recall_filters(CachedScan *scan, const PenumbraPlan *plan, PenumbraOperator operator)
+{
+	ScanState  *state = (ScanState *) scan;
+	int			count;
+	FilterKey  *keys = filter_keys_of(plan, operator, &count);
+	CachedSegment **segments = palloc(sizeof(CachedSegment *) * Max(scan->nchunks, 1));
+	const RememberedFilter **found = palloc(sizeof(RememberedFilter *) * Max(scan->nchunks, 1));
+	const void **images = palloc0(sizeof(void *) * Max(scan->nchunks * count, 1));
+	LearnedOwner *owners = palloc(sizeof(LearnedOwner) * Max(scan->nchunks, 1));
+
+	for (int c = 0; c < scan->nchunks; c++)
+		scan->chunks[c].remembered = NULL;
+	for (int i = 0; i < count; i++)
+	{
+		int			column = keys[i].filter.column;
+
+		for (int c = 0; c < scan->nchunks; c++)
+			segments[c] = find_shared_segment(state, &scan->chunks[c], column);
+		directory_find_filters(segments, scan->nchunks, &keys[i], found);
+		for (int c = 0; c < scan->nchunks; c++)
+		{
+			if (found[c] != NULL)
+				images[c * count + i] = remembered_filter_image(found[c]);
+			if (segments[c] == NULL)
+				continue;
+			owners[c].state = state;
+			owners[c].chunk = segments[c]->chunk;
+			scan->chunks[c].owner = &owners[c];
+			scan->chunks[c].remembered = &images[c * count];
+		}
+	}
+}
+
+/* Memory that is not there for one of them is not there for the next. */
+void
+cache_keep_learned(PenumbraExec *exec, const PenumbraPlan *plan, PenumbraOperator operator)
+{
+	int			count;
+	FilterKey  *keys = filter_keys_of(plan, operator, &count);
+	PenumbraLearned learned;
+
+	while (count > 0 && penumbra_exec_next_learned(exec, operator, &learned))
+	{
+		const LearnedOwner *owner = learned.owner;
+		const FilterKey *key = &keys[learned.number];
+		CachedSegment *segment = chunk_slot(owner->chunk, owner->state->columns[key->filter.column]);
+		RememberedFilter *filter = remembered_filter_create(key, learned.image, learned.image_bytes);
+
+		if (filter == NULL)
+			break;
+		if (!directory_publish_filter(segment, filter, key))
+			remembered_filter_free(filter);
+	}
+	pfree(keys);
 }
 
 static void
