@@ -36,6 +36,7 @@ bool AppendConstants(const Expr& expr, std::string* key) {
   Append(values.is_null_constant(), key);
   if (values.is_null_constant()) return true;
   for (uint32_t i = 0; i < expr.constant_count(); ++i) {
+    if (key->size() > kKeyBytesMax) return false;
     const bool is_valid = values.IsValid(i);
     Append(is_valid, key);
     if (!is_valid) continue;

@@ -353,10 +353,12 @@ destroy_and_trim(PenumbraExec *exec, Size memory_peak_bytes)
 #endif
 }
 
-/* Of an execution that had no error. */
+/* A node that is rescanned is asked with other values each time: what it learns would only displace what others repeat. */
 static void
 keep_learned(PenumbraScanState *state)
 {
+	if (state->is_rescanned)
+		return;
 	for (int i = 0; i < state->input_count; i++)
 	{
 		if (state->inputs[i].table_count > 0)
