@@ -1,7 +1,7 @@
 #include "scan/remembered_rows.h"
 
 #include <algorithm>
-#include <cassert>
+#include <bit>
 #include <cstring>
 
 #include "kernels/kernels.h"
@@ -40,10 +40,11 @@ RowSetForm EncodeRowSet(const uint64_t* bits, uint32_t count, std::vector<uint16
   uint64_t list[kValidityWords];
   std::copy_n(bits, BitmapWords(count), list);
   if (n > listed) kernels::NotBits(list, count);
-  uint16_t rows[kVectorRows];
-  kernels::BitsToSelection(list, count, rows);
   units->push_back(static_cast<uint16_t>(listed));
-  units->insert(units->end(), rows, rows + listed);
+  for (size_t w = 0; w < BitmapWords(count); ++w) {
+    for (uint64_t left = list[w]; left != 0; left &= left - 1)
+      units->push_back(static_cast<uint16_t>(w * 64 + static_cast<size_t>(std::countr_zero(left))));
+  }
   return n > listed ? RowSetForm::kGaps : RowSetForm::kRows;
 }
 

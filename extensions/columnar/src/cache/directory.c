@@ -33,10 +33,9 @@
  * without the lock must not find it there, and whoever gives a segment memory
  * finds that it got some, or that its chunk was replaced, meanwhile.
  *
- * What is remembered of a segment's rows (remembered_filter.c) is found under the
- * shared lock and stays while the segment is pinned.  It goes with the segment's
- * memory, and makes room for others under the exclusive lock while nobody else
- * has pinned the segment.
+ * What is remembered of a segment's rows (remembered_filter.c) is pinned and freed
+ * as a chunk, too; it leaves the segment with the segment's memory, or to make
+ * room for others of its kind.
  *
  * A chunk's patch is pinned and freed as a chunk, and changes under the exclusive
  * lock; a chunk that is not in the directory any more keeps its patch until it is
@@ -299,7 +298,7 @@ directory_free_chunk(CachedChunk *chunk)
 	{
 		if (chunk->columns[i].segment != NULL)
 			region_free(chunk->columns[i].segment, chunk->columns[i].bytes);
-		remembered_filters_free(chunk->columns[i].filters);
+		remembered_filters_unpin(chunk->columns[i].filters);
 	}
 	region_free(chunk, chunk->bytes);
 }
@@ -535,8 +534,8 @@ directory_publish_patch(CachedChunk *chunk, CachedChunk *patch)
 }
 
 void
-directory_find_filters(CachedSegment *const *segments, int count, const FilterKey *key,
-					   const RememberedFilter **filters)
+directory_pin_filters(CachedSegment *const *segments, int count, const FilterKey *key,
+					  RememberedFilter **filters)
 {
 	LWLockAcquire(directory_lock, LW_SHARED);
 	for (int i = 0; i < count; i++)
@@ -544,8 +543,10 @@ directory_find_filters(CachedSegment *const *segments, int count, const FilterKe
 		RememberedFilter *found = segments[i] == NULL ? NULL : remembered_filter_find(segments[i], key);
 
 		filters[i] = found;
-		if (found != NULL)
-			found->is_used = true;
+		if (found == NULL)
+			continue;
+		pg_atomic_fetch_add_u32(&found->references, 1);
+		found->is_used = true;
 	}
 	LWLockRelease(directory_lock);
 }
@@ -559,9 +560,9 @@ directory_publish_filter(CachedSegment *segment, RememberedFilter *filter, const
 	LWLockAcquire(directory_lock, LW_EXCLUSIVE);
 	ok = segment->segment != NULL &&
 		directory_is_linked(directory_find_relation(&segment->chunk->key), segment->chunk) &&
-		remembered_filter_add(segment, filter, key, pg_atomic_read_u32(&segment->pins) == 1, &removed);
+		remembered_filter_add(segment, filter, key, &removed);
 	LWLockRelease(directory_lock);
-	remembered_filters_free(removed);
+	remembered_filters_unpin(removed);
 	return ok;
 }
 

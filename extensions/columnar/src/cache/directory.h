@@ -111,10 +111,10 @@ extern bool directory_publish_segments(CachedChunk *chunk, const CachedSegment *
  */
 extern bool directory_publish_patch(CachedChunk *chunk, CachedChunk *patch);
 
-/* Of pinned segments, each a place in segments or NULL, what is remembered of the filter; NULL: nothing. */
-extern void directory_find_filters(CachedSegment *const *segments, int count, const FilterKey *key,
-								   const RememberedFilter **filters);
-/* Gives a pinned segment another filter.  False: there is no room, or it is gone meanwhile; the caller keeps the filter. */
+/* Pins what is remembered of the filter by pinned segments, of which some may be NULL; NULL: nothing. */
+extern void directory_pin_filters(CachedSegment *const *segments, int count, const FilterKey *key,
+								  RememberedFilter **filters);
+/* Gives a pinned segment a filter.  False: it has no room, or is gone meanwhile; the caller keeps the filter. */
 extern bool directory_publish_filter(CachedSegment *segment, RememberedFilter *filter, const FilterKey *key);
 
 /* Frees a chunk that was never published, with its segments. */

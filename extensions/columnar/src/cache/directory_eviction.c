@@ -320,7 +320,7 @@ evict(Size bytes, const Evictor *evictor)
 
 		evicted_bytes += found;
 		directory_collect_garbage(garbage, garbage_count);
-		remembered_filters_free(filters);
+		remembered_filters_unpin(filters);
 		for (int i = 0; i < emptied_count; i++)
 			directory_unpin_chunk(emptied[i], NULL, 0);
 		if (found >= bytes)

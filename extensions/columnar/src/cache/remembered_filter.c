@@ -10,9 +10,9 @@
  * no two of them share, and knows which rows it has evaluated.
  *
  * A segment's filters are a list, newest first, that changes under the exclusive
- * directory lock.  Readers find their filters under the shared lock and read
- * them without it until they unpin the segment.  So a filter is freed only when
- * nobody but who frees it has the segment pinned.
+ * directory lock.  References of a filter: the list's, and one of each scan
+ * that found it there under the shared lock.  Scans read it without a lock.
+ * Whoever brings the count to zero frees it.
  *
  *-------------------------------------------------------------------------
  */
@@ -20,15 +20,13 @@
 
 #include "common/hashfn.h"
 
-#include "cache/directory.h"
 #include "cache/region.h"
 #include "cache/remembered_filter.h"
 
 /* Of a segment's memory, for its filters. */
 #define FILTERS_SHARE		16
-
-/* As a load for two wishes: it takes the place of columns that nobody used lately, and of what is on disk, too. */
-#define FILTER_WISHES		2
+/* Of a segment, since they are looked through one by one. */
+#define FILTERS_MAX			32
 
 FilterKey *
 filter_keys_of(const PenumbraPlan *plan, PenumbraOperator scan, int *count)
@@ -54,39 +52,47 @@ remembered_filter_image(const RememberedFilter *filter)
 	return (const char *) filter + MAXALIGN(offsetof(RememberedFilter, key) + filter->key_bytes);
 }
 
-RememberedFilter *
-remembered_filter_create(const FilterKey *key, const void *image, Size image_bytes)
+Size
+remembered_filter_bytes(const FilterKey *key, Size image_bytes)
 {
-	Size		bytes = MAXALIGN(offsetof(RememberedFilter, key) + key->filter.key_bytes) + image_bytes;
-	RememberedFilter *filter = directory_allocate(bytes, PG_UINT64_MAX, FILTER_WISHES);
+	return MAXALIGN(offsetof(RememberedFilter, key) + key->filter.key_bytes) + image_bytes;
+}
 
-	if (filter == NULL)
-		return NULL;
+bool
+remembered_filter_fits(const CachedSegment *segment, Size bytes)
+{
+	return region_cost_bytes(bytes) <= segment->bytes / FILTERS_SHARE;
+}
+
+void
+remembered_filter_fill(RememberedFilter *filter, const FilterKey *key, const void *image, Size image_bytes)
+{
 	filter->next = NULL;
-	filter->bytes = bytes;
+	pg_atomic_init_u32(&filter->references, 1);
+	filter->bytes = remembered_filter_bytes(key, image_bytes);
 	filter->hash = key->hash;
 	filter->key_bytes = (uint32) key->filter.key_bytes;
 	filter->image_bytes = (uint32) image_bytes;
 	filter->is_used = true;
 	memcpy(filter->key, key->filter.key, key->filter.key_bytes);
 	memcpy(unconstify(void *, remembered_filter_image(filter)), image, image_bytes);
-	return filter;
 }
 
 void
-remembered_filter_free(RememberedFilter *filter)
+remembered_filter_unpin(RememberedFilter *filter)
 {
-	region_free(filter, filter->bytes);
+	if (pg_atomic_fetch_sub_u32(&filter->references, 1) == 1)
+		region_free(filter, filter->bytes);
 }
 
 void
-remembered_filters_free(RememberedFilter *filters)
+remembered_filters_unpin(RememberedFilter *filters)
 {
 	while (filters != NULL)
 	{
 		RememberedFilter *next = filters->next;
 
-		remembered_filter_free(filters);
+		remembered_filter_unpin(filters);
 		filters = next;
 	}
 }
@@ -125,45 +131,51 @@ remove_filter(CachedSegment *segment, RememberedFilter *filter, RememberedFilter
 	*removed = filter;
 }
 
-/* The oldest that was not used since it was passed over last; if all were, the oldest. */
+/*
+ * The oldest that was not used since it was passed over last; if all were, the
+ * oldest, and all are passed over.  First of all what the new one replaces; NULL:
+ * there is room.
+ */
 static RememberedFilter *
-choose_victim(CachedSegment *segment)
+choose_victim(CachedSegment *segment, const FilterKey *key, Size cost)
 {
+	RememberedFilter *known = remembered_filter_find(segment, key);
 	RememberedFilter *oldest = NULL;
 	RememberedFilter *unused = NULL;
+	Size		bytes = cost;
+	int			count = 1;
 
+	if (known != NULL)
+		return known;
 	for (RememberedFilter *filter = segment->filters; filter != NULL; filter = filter->next)
 	{
+		bytes += region_cost_bytes(filter->bytes);
+		count++;
 		oldest = filter;
 		if (!filter->is_used)
 			unused = filter;
 	}
-	if (unused != NULL)
-		return unused;
-	for (RememberedFilter *filter = segment->filters; filter != NULL; filter = filter->next)
+	if (bytes <= segment->bytes / FILTERS_SHARE && count <= FILTERS_MAX)
+		return NULL;
+	for (RememberedFilter *filter = segment->filters; unused == NULL && filter != NULL; filter = filter->next)
 		filter->is_used = false;
-	return oldest;
+	return unused != NULL ? unused : oldest;
 }
 
 bool
-remembered_filter_add(CachedSegment *segment, RememberedFilter *filter, const FilterKey *key, bool is_alone,
+remembered_filter_add(CachedSegment *segment, RememberedFilter *filter, const FilterKey *key,
 					  RememberedFilter **removed)
 {
-	Size		limit = segment->bytes / FILTERS_SHARE;
-	Size		cost = region_cost_bytes(filter->bytes);
-	RememberedFilter *known = remembered_filter_find(segment, key);
+	const RememberedFilter *known = remembered_filter_find(segment, key);
+	RememberedFilter *victim;
 
-	/* two sessions that run the same query at the same time find the same */
-	if (cost > limit ||
+	/* sessions that ask the same at the same time find the same */
+	if (!remembered_filter_fits(segment, filter->bytes) ||
 		(known != NULL && known->image_bytes == filter->image_bytes &&
 		 memcmp(remembered_filter_image(known), remembered_filter_image(filter), filter->image_bytes) == 0))
 		return false;
-	for (; is_alone && known != NULL; known = remembered_filter_find(segment, key))
-		remove_filter(segment, known, removed);
-	while (is_alone && segment->filters != NULL && remembered_filters_bytes(segment->filters) + cost > limit)
-		remove_filter(segment, choose_victim(segment), removed);
-	if (remembered_filters_bytes(segment->filters) + cost > limit)
-		return false;
+	while ((victim = choose_victim(segment, key, region_cost_bytes(filter->bytes))) != NULL)
+		remove_filter(segment, victim, removed);
 	filter->next = segment->filters;
 	segment->filters = filter;
 	return true;

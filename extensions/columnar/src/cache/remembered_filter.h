@@ -10,6 +10,8 @@
 
 #include "postgres.h"
 
+#include "port/atomics.h"
+
 #include "cache/chunk.h"
 #include "penumbra/engine.h"
 
@@ -17,6 +19,7 @@
 typedef struct RememberedFilter
 {
 	struct RememberedFilter *next;
+	pg_atomic_uint32 references;	/* the list's one, and scans' */
 	Size		bytes;			/* of all of it */
 	uint64		hash;			/* of the key */
 	uint32		key_bytes;
@@ -37,11 +40,15 @@ extern FilterKey *filter_keys_of(const PenumbraPlan *plan, PenumbraOperator scan
 
 extern const void *remembered_filter_image(const RememberedFilter *filter);
 
-/* In region memory, evicting nothing that is used; NULL: there is none. */
-extern RememberedFilter *remembered_filter_create(const FilterKey *key, const void *image, Size image_bytes);
-extern void remembered_filter_free(RememberedFilter *filter);
-/* A list. */
-extern void remembered_filters_free(RememberedFilter *filters);
+/* What it takes, and whether a segment has room for so much, having forgotten all others. */
+extern Size remembered_filter_bytes(const FilterKey *key, Size image_bytes);
+extern bool remembered_filter_fits(const CachedSegment *segment, Size bytes);
+/* Makes one in so much region memory. */
+extern void remembered_filter_fill(RememberedFilter *filter, const FilterKey *key, const void *image,
+								   Size image_bytes);
+extern void remembered_filter_unpin(RememberedFilter *filter);
+/* All of a list that is nobody else's. */
+extern void remembered_filters_unpin(RememberedFilter *filters);
 /* What a list costs the budget. */
 extern Size remembered_filters_bytes(const RememberedFilter *filters);
 
@@ -53,11 +60,11 @@ extern RememberedFilter *remembered_filter_find(const CachedSegment *segment, co
 /* ---- under the exclusive lock */
 
 /*
- * Gives a segment the filter; false: there is no room, or it says nothing new.
- * is_alone: nobody but the caller has pinned the segment, so what must make room
- * goes to *removed, a list to be freed when the lock is released.
+ * Gives a segment the filter and its reference; false: it has no room, or knows
+ * that.  What made room goes to *removed, a list to be unpinned when the lock is
+ * released.
  */
 extern bool remembered_filter_add(CachedSegment *segment, RememberedFilter *filter, const FilterKey *key,
-								  bool is_alone, RememberedFilter **removed);
+								  RememberedFilter **removed);
 
 #endif							/* PENUMBRA_REMEMBERED_FILTER_H */

@@ -64,6 +64,8 @@ typedef struct ScanState
 	int			npinned;
 	CachedChunk **pinned;
 	CachedChunk **patches;		/* of these, pinned; NULL: none */
+	int			nrecalled;
+	RememberedFilter **recalled;	/* pinned; NULL: nothing */
 	int			next_pinned;	/* those before were proven or passed over */
 	VmPage	   *vm_page;		/* read last */
 	BufferAccessStrategy strategy;
@@ -267,6 +269,17 @@ cache_note_wanted(Oid relid, ColumnKey *columns, int ncolumns)
 /* ---------------------------------------------------------------- pins ---- */
 
 static void
+unpin_recalled(ScanState *state)
+{
+	for (int i = 0; i < state->nrecalled; i++)
+	{
+		if (state->recalled[i] != NULL)
+			remembered_filter_unpin(state->recalled[i]);
+	}
+	state->nrecalled = 0;
+}
+
+static void
 release_scan(void *argument)
 {
 	ScanState  *state = argument;
@@ -277,6 +290,7 @@ release_scan(void *argument)
 		state->stop_readers(state->readers);
 	state->is_open = false;
 	dlist_delete(&state->node);
+	unpin_recalled(state);
 	for (int i = 0; i < state->npinned; i++)
 	{
 		if (state->patches != NULL && state->patches[i] != NULL)
@@ -924,6 +938,9 @@ cache_scan_rewind(CachedScan *scan)
 
 /* ---------------------------------------------------------------- remembered filters ---- */
 
+/* As a load for two wishes: it takes the place of columns that nobody used lately, and of what is on disk, too. */
+#define FILTER_WISHES		2
+
 /* Of what is learned of a chunk. */
 typedef struct LearnedOwner
 {
@@ -950,19 +967,26 @@ cache_scan_recall_filters(CachedScan *scan, const PenumbraPlan *plan, PenumbraOp
 	int			count;
 	FilterKey  *keys = filter_keys_of(plan, operator, &count);
 	CachedSegment **segments = palloc(sizeof(CachedSegment *) * Max(scan->nchunks, 1));
-	const RememberedFilter **found = palloc(sizeof(RememberedFilter *) * Max(scan->nchunks, 1));
 	const void **images = palloc0(sizeof(void *) * Max(scan->nchunks * count, 1));
 	LearnedOwner *owners = palloc(sizeof(LearnedOwner) * Max(scan->nchunks, 1));
 
+	/* no execution reads them any more */
+	unpin_recalled(state);
+	if (state->recalled != NULL)
+		pfree(state->recalled);
+	state->recalled = MemoryContextAlloc(state->context,
+										 sizeof(RememberedFilter *) * Max(scan->nchunks * count, 1));
 	for (int c = 0; c < scan->nchunks; c++)
 		scan->chunks[c].remembered = NULL;
 	for (int i = 0; i < count; i++)
 	{
 		int			column = keys[i].filter.column;
+		RememberedFilter **found = state->recalled + i * scan->nchunks;
 
 		for (int c = 0; c < scan->nchunks; c++)
 			segments[c] = find_shared_segment(state, &scan->chunks[c], column);
-		directory_find_filters(segments, scan->nchunks, &keys[i], found);
+		directory_pin_filters(segments, scan->nchunks, &keys[i], found);
+		state->nrecalled += scan->nchunks;
 		for (int c = 0; c < scan->nchunks; c++)
 		{
 			if (found[c] != NULL)
@@ -990,12 +1014,17 @@ cache_keep_learned(PenumbraExec *exec, const PenumbraPlan *plan, PenumbraOperato
 		const LearnedOwner *owner = learned.owner;
 		const FilterKey *key = &keys[learned.number];
 		CachedSegment *segment = chunk_slot(owner->chunk, owner->state->columns[key->filter.column]);
-		RememberedFilter *filter = remembered_filter_create(key, learned.image, learned.image_bytes);
+		Size		bytes = remembered_filter_bytes(key, learned.image_bytes);
+		RememberedFilter *filter;
 
+		if (!remembered_filter_fits(segment, bytes))
+			continue;
+		filter = directory_allocate(bytes, PG_UINT64_MAX, FILTER_WISHES);
 		if (filter == NULL)
 			break;
+		remembered_filter_fill(filter, key, learned.image, learned.image_bytes);
 		if (!directory_publish_filter(segment, filter, key))
-			remembered_filter_free(filter);
+			remembered_filter_unpin(filter);
 	}
 	pfree(keys);
 }

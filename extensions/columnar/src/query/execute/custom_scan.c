@@ -353,7 +353,7 @@ destroy_and_trim(PenumbraExec *exec, Size memory_peak_bytes)
 #endif
 }
 
-/* A node that is rescanned is asked with other values each time: what it learns would only displace what others repeat. */
+/* A node that is rescanned is asked with other values each time: what it learns would displace what others repeat. */
 static void
 keep_learned(PenumbraScanState *state)
 {
