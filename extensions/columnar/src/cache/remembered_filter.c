@@ -3,16 +3,52 @@
  * remembered_filter.c
  *	  What queries found out of a segment: for which rows a condition is true.
  *
- * Whether a condition is true of a row follows from the row's value and from the
- * condition alone.  A segment's values never change, so what was found of it
- * holds for as long as the segment is in memory, whoever may see its rows: see
- * README.md.  The engine says which conditions are such, names them by bytes that
- * no two of them share, and knows which rows it has evaluated.
+ * Where a query evaluates a pattern, or another costly condition on one column
+ * of strings, the engine says afterwards for which rows of a segment it did, and
+ * for which of them the condition is true (engine/src/scan/README.md).  The
+ * segment keeps that, and the next query with the same condition evaluates
+ * nothing twice.
  *
- * A segment's filters are a list, newest first, that changes under the exclusive
- * directory lock.  References of a filter: the list's, and one of each scan
- * that found it there under the shared lock.  Scans read it without a lock.
- * Whoever brings the count to zero frees it.
+ * F1: What is kept is a fact of the segment's bytes and the condition. It
+ *     says nothing of who sees a row. So it needs no proof of its own, and is
+ *     valid exactly while the segment is in memory: a segment's rows never
+ *     change (C1, C4). Proofs P1 to P4, dead rows and patches decide, before
+ *     and as ever, which rows of the segment a scan looks at. New versions of
+ *     rows are in patches, in the heap, or in a new version of the chunk, of
+ *     which nothing is known.
+ * F2: It hangs on the segment's slot and goes with the segment's memory: by
+ *     eviction, by another version of the chunk, by DDL, by the end of the
+ *     server. It is not written to disk, and not kept for patches or for
+ *     chunks that a scan reads from disk. Facts of the catalog (C4) are the
+ *     segment's: a column of another type, collation or missing value has
+ *     another segment.
+ * F3: The condition's name has all that its truth depends on beside the
+ *     value: the engine's functions, the collations and the constants, also
+ *     of parameters. The engine's functions are no rows of the catalog, so
+ *     CREATE OR REPLACE does not change them; a condition with a function
+ *     that PostgreSQL evaluates is not remembered. Names are compared in
+ *     full.
+ * F4: A row is known only if the condition was evaluated for it. What another
+ *     condition, a join's filter, a LIMIT, a cancel, visibility or an
+ *     unproven page kept from the engine stays unknown. A condition that can
+ *     fail is not remembered, since it is evaluated for the rows alone for
+ *     which SQL does.
+ * F5: A segment's filters are a list that changes under the exclusive
+ *     directory lock. A filter has references, as a chunk has: the list's,
+ *     and those of scans. A scan takes them under the shared lock when an
+ *     execution begins, and gives them back before its pins. What a session
+ *     learns replaces what the list knows of the condition, also if another
+ *     session learned more meanwhile: that costs time, never an answer.
+ * F6: A filter has memory of its own in the region, in units of 4 kB. A
+ *     segment's filters take at most a sixteenth of its bytes, and are 32 at
+ *     most. Segments below 64 kB have none: to search them costs less. The
+ *     oldest filter that was not asked for since it was passed over last
+ *     makes room. A filter takes the place of columns that nobody used
+ *     lately, as a load for two wishes does; if there are none, nothing is
+ *     kept. tables.memory_bytes and memory count filters.
+ * F7: An execution keeps what it learned at its end. Where an error unwinds
+ *     the executor nothing is kept, nor of a node that is rescanned, because
+ *     its values change with each scan.
  *
  *-------------------------------------------------------------------------
  */
