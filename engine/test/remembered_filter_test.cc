@@ -24,7 +24,7 @@ Cell CellOf(uint32_t row, int column) {
   switch (column) {
     case kNumber: return std::to_string(row);
     case kPlain: return row % 11 == 0 ? Cell() : Cell("Https://host" + std::to_string(scrambled) + "/path");
-    case kCoded: return row % 7 == 0 ? Cell() : Cell("word " + std::to_string(scrambled % 300));
+    case kCoded: return row % 7 == 0 ? Cell() : Cell("word " + std::to_string(scrambled % 1300));
     default: return std::string(row % 3, 'x') + "  ";
   }
 }
@@ -223,6 +223,26 @@ TEST(RememberedFilter, OnlyEvaluatedRowsAreKnown) {
     const Output output = test::Run(plan, input);
     EXPECT_EQ(Sorted(output.rows), expected) << i;
     EXPECT_GT(output.recalled_rows, 0u);
+  }
+}
+
+TEST(RememberedFilter, NothingIsLearnedOfASmallDictionary) {
+  const Table table({PENUMBRA_TEXT, PENUMBRA_TEXT}, kRows, [](uint32_t row, int column) {
+    return Cell(column == 0 ? "word " + std::to_string(row % 300) : std::string("one word"));
+  });
+  const Chunk chunk(table);
+  for (int column : {0, 1}) {
+    PlanBuilder plan(table.types());
+    plan.Filter({Pattern(&plan, PENUMBRA_FN_LIKE, column, "%or%")});
+    Memory memory;
+    Input input{{&chunk}};
+    input.memory = &memory;
+    for (int round = 0; round < 2; ++round) {
+      const Output output = test::Run(plan, input);
+      EXPECT_EQ(output.rows.size(), kRows);
+      EXPECT_EQ(output.recalled_rows, 0u);
+    }
+    EXPECT_TRUE(memory[&chunk].at(0).empty());
   }
 }
 

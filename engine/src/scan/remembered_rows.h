@@ -58,7 +58,9 @@ class RememberedRows {
 // What an execution learns of a chunk. Threads may learn of different vectors at once.
 class LearnedRows {
  public:
+  // Of no rows: nothing is to be learned.
   explicit LearnedRows(uint32_t rows);
+  bool has_rows() const { return rows_ > 0; }
 
   // `matches` are some of `known`. Returns the bytes that it takes.
   size_t Learn(uint32_t vector, const uint64_t* known, const uint64_t* matches);

@@ -6,6 +6,7 @@
 #include <chrono>
 
 #include "kernels/kernels.h"
+#include "segment/segment_format.h"
 #include "vector/vector_build.h"
 
 namespace penumbra {
@@ -15,6 +16,9 @@ using Clock = std::chrono::steady_clock;
 
 // Every so many vectors the cost of each conjunct is measured; two clock reads cost 50 ns.
 constexpr uint32_t kMeasureInterval = 8;
+
+// Of a dictionary: so many patterns take about as long as it takes to keep a set of rows.
+constexpr uint32_t kCostlyEntries = 1024;
 
 // What one execution learns of filters, at most: sets of the rows of hundreds of chunks.
 constexpr size_t kLearnedBytesMax = size_t{16} << 20;
@@ -46,6 +50,13 @@ uint64_t CountBitRange(const uint64_t* bits, uint32_t begin, uint32_t end) {
 // Room for a selection: kernels write whole words of 64 rows.
 uint16_t* AllocateSelection(uint32_t rows, Arena& arena) {
   return arena.AllocateArray<uint16_t>((rows + 63) / 64 * 64);
+}
+
+// Whether to evaluate a remembered filter for a segment costs more than to keep what comes out.
+bool IsCostly(const void* segment) {
+  const SegmentView view(segment);
+  if (view.encoding() == Encoding::kConstant) return false;
+  return view.encoding() != Encoding::kDictionary || view.header().dictionary_size >= kCostlyEntries;
 }
 
 PenumbraZoneMap ZoneMapOf(const void* segment) { return SegmentReader(segment).zone_map(); }
@@ -144,9 +155,11 @@ bool Scan::CanSummarizeChunk(const Chunk& chunk) const {
 
 void Scan::RecallChunk(const PenumbraChunk& chunk, Chunk* added) const {
   added->owner = chunk.owner;
-  for (int i = 0; i < spec_.remembered_filters; ++i) {
-    added->remembered.emplace_back(chunk.remembered[i], chunk.rows);
-    added->learned.emplace_back(chunk.rows);
+  for (const ScanFilter& filter : spec_.filters) {
+    if (filter.remembered < 0) continue;
+    const bool is_worth = IsCostly(chunk.segments[filter.columns[0]]);
+    added->remembered.emplace_back(is_worth ? chunk.remembered[filter.remembered] : nullptr, chunk.rows);
+    added->learned.emplace_back(is_worth ? chunk.rows : 0);
   }
 }
 
@@ -664,7 +677,7 @@ void ScanCursor::ApplyBound(const FilterState& state, uint32_t begin, uint32_t c
                             EvalContext& context) {
   ScanPredicate::Bound& bound = *bound_[state.index];
   const ScanFilter& filter = *scan_.filters()[state.index];
-  if (filter.remembered < 0 || chunk_->learned.empty()) {
+  if (!chunk_->Learns(filter)) {
     bound.Apply(begin, count, bits, context);
     return;
   }
@@ -786,7 +799,7 @@ bool ScanCursor::RunMovable(Columns& columns, bool is_chunk, EvalContext& contex
       continue;
     }
     if (filter.keys != nullptr && IsResting(&state)) continue;
-    const bool is_learned = is_chunk && filter.remembered >= 0 && !chunk_->learned.empty();
+    const bool is_learned = is_chunk && chunk_->Learns(filter);
     uint32_t rows_in = columns.row_count();
     uint64_t known[kValidityWords], matches[kValidityWords];
     if (is_learned) columns.FindSelected(known);

@@ -94,6 +94,9 @@ class Scan {
     const OwnValues* own_values = nullptr;   // by vector, see FindOwnValues(); null: not known
     bool is_summarized = false;              // all rows count, and metadata says all that the sink needs
     bool is_pushed = false;
+    bool Learns(const ScanFilter& filter) const {
+      return filter.remembered >= 0 && !learned.empty() && learned[filter.remembered].has_rows();
+    }
     int cursors = 0;  // that read it, if it is pushed; under pushed_mutex_
     std::atomic<uint32_t> next_row{0};
   };
