@@ -64,11 +64,9 @@ void DecodeRowSet(RowSetForm form, const uint16_t* units, uint32_t count, uint64
 RememberedRows::RememberedRows(const void* image, uint32_t rows)
     : image_(image != nullptr && static_cast<const RememberedHeader*>(image)->rows == rows ? image : nullptr) {}
 
-uint32_t RememberedRows::VectorRows(uint32_t vector) const { return RowsOfVector(header().rows, vector); }
-
 void RememberedRows::Find(uint32_t place, uint32_t vector, uint64_t* bits) const {
   const auto* units = reinterpret_cast<const uint16_t*>(places() + size_t{2} * vectors());
-  DecodeRowSet(FormOf(place), units + (place >> kFormBits), VectorRows(vector), bits);
+  DecodeRowSet(FormOf(place), units + (place >> kFormBits), RowsOfVector(header().rows, vector), bits);
 }
 
 bool RememberedRows::FindKnown(uint32_t vector, uint64_t* bits) const {
@@ -79,11 +77,6 @@ bool RememberedRows::FindKnown(uint32_t vector, uint64_t* bits) const {
 
 void RememberedRows::FindMatches(uint32_t vector, uint64_t* bits) const {
   Find(places()[vectors() + vector], vector, bits);
-}
-
-bool RememberedRows::IsKnownWithoutMatch(uint32_t vector) const {
-  return image_ != nullptr && FormOf(places()[vector]) == RowSetForm::kAll &&
-         FormOf(places()[vectors() + vector]) == RowSetForm::kNone;
 }
 
 LearnedRows::LearnedRows(uint32_t rows) : rows_(rows), vectors_((rows + kVectorRows - 1) / kVectorRows) {}

@@ -43,8 +43,6 @@ class RememberedRows {
   bool FindKnown(uint32_t vector, uint64_t* bits) const;
   // Of these, those for which the condition is true.
   void FindMatches(uint32_t vector, uint64_t* bits) const;
-  bool IsKnownWithoutMatch(uint32_t vector) const;
-  uint32_t VectorRows(uint32_t vector) const;
 
  private:
   const RememberedHeader& header() const { return *static_cast<const RememberedHeader*>(image_); }

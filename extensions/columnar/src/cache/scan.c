@@ -966,16 +966,20 @@ cache_scan_recall_filters(CachedScan *scan, const PenumbraPlan *plan, PenumbraOp
 	ScanState  *state = (ScanState *) scan;
 	int			count;
 	FilterKey  *keys = filter_keys_of(plan, operator, &count);
-	CachedSegment **segments = palloc(sizeof(CachedSegment *) * Max(scan->nchunks, 1));
-	const void **images = palloc0(sizeof(void *) * Max(scan->nchunks * count, 1));
-	LearnedOwner *owners = palloc(sizeof(LearnedOwner) * Max(scan->nchunks, 1));
+	CachedSegment **segments;
+	const void **images;
+	LearnedOwner *owners;
 
 	/* no execution reads them any more */
 	unpin_recalled(state);
+	if (count == 0 || scan->nchunks == 0)
+		return;
 	if (state->recalled != NULL)
 		pfree(state->recalled);
-	state->recalled = MemoryContextAlloc(state->context,
-										 sizeof(RememberedFilter *) * Max(scan->nchunks * count, 1));
+	state->recalled = MemoryContextAlloc(state->context, sizeof(RememberedFilter *) * scan->nchunks * count);
+	segments = palloc(sizeof(CachedSegment *) * scan->nchunks);
+	images = palloc0(sizeof(void *) * scan->nchunks * count);
+	owners = palloc(sizeof(LearnedOwner) * scan->nchunks);
 	for (int c = 0; c < scan->nchunks; c++)
 		scan->chunks[c].remembered = NULL;
 	for (int i = 0; i < count; i++)
