@@ -972,6 +972,8 @@ cache_scan_recall_filters(CachedScan *scan, const PenumbraPlan *plan, PenumbraOp
 
 	/* no execution reads them any more */
 	unpin_recalled(state);
+	for (int c = 0; c < scan->nchunks; c++)
+		scan->chunks[c].remembered = NULL;
 	if (count == 0 || scan->nchunks == 0)
 		return;
 	if (state->recalled != NULL)
@@ -980,8 +982,6 @@ cache_scan_recall_filters(CachedScan *scan, const PenumbraPlan *plan, PenumbraOp
 	segments = palloc(sizeof(CachedSegment *) * scan->nchunks);
 	images = palloc0(sizeof(void *) * scan->nchunks * count);
 	owners = palloc(sizeof(LearnedOwner) * scan->nchunks);
-	for (int c = 0; c < scan->nchunks; c++)
-		scan->chunks[c].remembered = NULL;
 	for (int i = 0; i < count; i++)
 	{
 		int			column = keys[i].filter.column;
