@@ -1,5 +1,6 @@
 """Killed backends, crashed servers: the cache is gone, the answers stay."""
 
+import itertools
 import signal
 import threading
 import time
@@ -80,6 +81,40 @@ def test_a_terminated_loader_leaves_a_usable_cache(server):
         connection.execute("SELECT penumbra.unload('large')")
         used = connection.execute("SELECT sum(used_bytes) FROM penumbra.get_memory()").fetchone()[0]
         assert used == 0, "an interrupted load keeps memory"
+
+
+@pytest.mark.timeout(180)
+def test_sessions_that_end_while_they_learn(server):
+    """Of patterns, in another session each time: answers stay, and what was remembered goes with its column."""
+    with server.connect() as connection:
+        make_table(connection, "large", 400000)
+        connection.execute("SELECT penumbra.load('large')")
+        expected = answer(connection, "off", "large")
+        for round_number in range(8):
+            with server.connect() as asker:
+                pid = asker.execute("SELECT pg_backend_pid()").fetchone()[0]
+                function = "pg_cancel_backend" if round_number % 2 else "pg_terminate_backend"
+                timer = threading.Timer(
+                    0.1 + 0.05 * round_number,
+                    lambda f=function, p=pid: connection.execute(f"SELECT {f}({p})"),
+                )
+                timer.start()
+                with pytest.raises(psycopg.Error):
+                    for number in itertools.count():
+                        asker.execute(f"SELECT count(*) FROM large WHERE words LIKE '%{number % 60}%'")
+                timer.join()
+        for number in range(20):
+            query = f"SELECT count(*), sum(id) FROM large WHERE words LIKE '%{number}%'"
+            connection.execute("SET penumbra.mode = 'off'")
+            counted = connection.execute(query).fetchall()
+            connection.execute("SET penumbra.mode = 'require'")
+            assert connection.execute(query).fetchall() == counted
+        assert answer(connection, "require", "large") == expected
+        known = connection.execute(f"EXPLAIN (ANALYZE) {query}").fetchall()
+        assert any("Remembered Filters" in line for (line,) in known), known
+        connection.execute("SELECT penumbra.unload('large')")
+        used = connection.execute("SELECT sum(used_bytes) FROM penumbra.get_memory()").fetchone()[0]
+        assert used == 0, "an interrupted query keeps memory"
 
 
 @pytest.mark.timeout(180)

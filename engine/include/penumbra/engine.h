@@ -328,6 +328,20 @@ int penumbra_plan_output_count(const PenumbraPlan *plan);
 bool penumbra_plan_can_be_unsupported_late(const PenumbraPlan *plan);
 PenumbraType penumbra_plan_output_type(const PenumbraPlan *plan, int output);
 
+/*
+ * A condition right above a scan that depends on the values of one column alone, cannot fail, and costs enough to
+ * remember for which rows of a segment it is true: a pattern, a function of strings.
+ */
+typedef struct PenumbraRememberedFilter {
+  int column;
+  const void *key; /* conditions with the same key, in whatever plan of this server, are true of the same values */
+  size_t key_bytes;
+} PenumbraRememberedFilter;
+
+/* Of a finished plan, whose memory the key is. The numbers of a scan's filters begin at 0; false: past the last. */
+bool penumbra_plan_remembered_filter(const PenumbraPlan *plan, PenumbraOperator scan, int number,
+                                     PenumbraRememberedFilter *filter);
+
 /* ---------------------------------------------------------------- execution ----------------- */
 
 typedef struct PenumbraExec PenumbraExec;
@@ -404,6 +418,13 @@ typedef struct PenumbraChunk {
   const uint64_t
       *row_bits; /* NULL, or a bit for each row of the chunk, copied: rows of the ranges without it are not valid */
   int64_t first_position;
+  /*
+   * By number of the scan's remembered filters: what penumbra_exec_next_learned() gave of that filter's segment, with
+   * the same key, aligned to 8 bytes, not copied; NULL: nothing is known. The array is copied. NULL: nothing is known,
+   * and nothing is learned of the chunk.
+   */
+  const void *const *remembered;
+  void *owner; /* handed back with what is learned of the chunk */
 } PenumbraChunk;
 
 /* Of a finished plan; NULL: out of memory. */
@@ -479,6 +500,8 @@ typedef struct PenumbraExecStats {
   uint32_t chunks_skipped; /* by zone maps */
   uint64_t cached_rows;
   uint64_t pushed_rows;
+  uint64_t recalled_rows;     /* for which a remembered filter was not evaluated, summed over filters */
+  uint64_t recalled_vectors;  /* up to 2,048 rows each, of which remembered filters left none */
   uint64_t summarized_rows;   /* of cached_rows: answered from metadata, not decoded */
   uint64_t decoded_bytes;     /* of the vectors that scans made, without the bytes of strings */
   uint64_t memory_peak_bytes; /* of all operators together, which share a budget */
@@ -493,8 +516,20 @@ void penumbra_exec_get_stats(PenumbraExec *exec, PenumbraExecStats *stats);
  * text are the adapter's to print. */
 const char *penumbra_plan_operator_name(const PenumbraPlan *plan, int index);
 
+/* What an execution found of a remembered filter and a segment, together with what was known before. */
+typedef struct PenumbraLearned {
+  int number;  /* of the filter */
+  void *owner; /* of the chunk, which was added before the start */
+  const void *image;
+  size_t image_bytes;
+} PenumbraLearned;
+
+/* Stops the execution, finished or not, and gives what it learned of the scan's chunks, one by one. False: that was
+ * all. The image is read until the next call. */
+bool penumbra_exec_next_learned(PenumbraExec *exec, PenumbraOperator scan, PenumbraLearned *learned);
 /* Ends the threads, which notice within milliseconds: nothing reads chunks after it. What may follow is
- * penumbra_exec_get_stats and penumbra_exec_destroy. Safe at any time and again, also with NULL. */
+ * penumbra_exec_next_learned, penumbra_exec_get_stats and penumbra_exec_destroy. Safe at any time and again, also with
+ * NULL. */
 void penumbra_exec_stop(PenumbraExec *exec);
 /* Stops it and frees everything. Safe at any time, also with NULL. */
 void penumbra_exec_destroy(PenumbraExec *exec);

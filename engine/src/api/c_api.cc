@@ -198,6 +198,17 @@ bool penumbra_plan_chunk_is_skipped(const PenumbraPlan* plan, PenumbraOperator s
   }
 }
 
+bool penumbra_plan_remembered_filter(const PenumbraPlan* plan, PenumbraOperator scan, int number,
+                                     PenumbraRememberedFilter* filter) {
+  if (!plan->IsScan(scan)) return false;
+  for (const penumbra::ScanFilter& candidate : plan->op(scan).scan.filters) {
+    if (candidate.remembered != number || number < 0) continue;
+    *filter = {candidate.columns[0], candidate.remembered_key.data(), candidate.remembered_key.size()};
+    return true;
+  }
+  return false;
+}
+
 PenumbraExec* penumbra_exec_create(const PenumbraPlan* plan, const PenumbraExecOptions* options) {
   if (!plan->is_finished()) return nullptr;
   try {
@@ -269,6 +280,14 @@ void penumbra_exec_get_stats(PenumbraExec* exec, PenumbraExecStats* stats) {
     exec->GetStats(stats);
   } catch (...) {
     *stats = {};
+  }
+}
+
+bool penumbra_exec_next_learned(PenumbraExec* exec, PenumbraOperator scan, PenumbraLearned* learned) {
+  try {
+    return exec->NextLearned(scan, learned);
+  } catch (...) {
+    return false;
   }
 }
 

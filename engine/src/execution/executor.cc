@@ -89,6 +89,11 @@ Executor::~Executor() {
   caller_.cursor.reset();
 }
 
+bool Executor::NextLearned(PenumbraOperator scan, PenumbraLearned* learned) {
+  Stop();
+  return FindScan(scan)->NextLearned(learned);
+}
+
 Scan* Executor::FindScan(PenumbraOperator id) {
   if (!plan_.IsScan(id) || scans_[id] == nullptr)
     throw EngineError(PENUMBRA_INTERNAL, "a scan that the plan does not have");
@@ -564,6 +569,8 @@ void Executor::LeaveLocked(Worker* worker) {
   if (const ScanCounts* scan = worker->cursor->scan_counts()) {
     pushed_rows_ += scan->pushed_rows;
     summarized_rows_ += scan->summarized_rows;
+    recalled_rows_ += scan->recalled_rows;
+    recalled_vectors_ += scan->recalled_vectors;
     decoded_bytes_ += scan->decoded_bytes;
   }
   if (worker->sink != nullptr) {
@@ -957,11 +964,14 @@ void Executor::GetStats(PenumbraExecStats* stats) {
   std::lock_guard lock(mutex_);
   std::vector<OperatorCounts> counts = counts_;
   uint64_t pushed_rows = pushed_rows_, summarized_rows = summarized_rows_, decoded_bytes = decoded_bytes_;
+  uint64_t recalled_rows = recalled_rows_, recalled_vectors = recalled_vectors_;
   if (caller_.cursor != nullptr) {
     caller_.cursor->AddCounts(&counts);
     if (const ScanCounts* scan = caller_.cursor->scan_counts()) {
       pushed_rows += scan->pushed_rows;
       summarized_rows += scan->summarized_rows;
+      recalled_rows += scan->recalled_rows;
+      recalled_vectors += scan->recalled_vectors;
       decoded_bytes += scan->decoded_bytes;
     }
   }
@@ -996,12 +1006,16 @@ void Executor::GetStats(PenumbraExecStats* stats) {
     if (scans_[id] == nullptr) continue;
     stats->chunks += scans_[id]->chunk_count();
     stats->chunks_skipped += scans_[id]->skipped_count();
+    recalled_vectors += scans_[id]->forgone_vectors();
+    recalled_rows += scans_[id]->forgone_rows();
     stats->cached_rows += counts[id].rows_in;
   }
   stats->threads = static_cast<int>(threads_.size());
   stats->cached_rows -= pushed_rows;
   stats->pushed_rows = pushed_rows;
   stats->summarized_rows = summarized_rows;
+  stats->recalled_rows = recalled_rows;
+  stats->recalled_vectors = recalled_vectors;
   stats->decoded_bytes = decoded_bytes;
   stats->memory_peak_bytes = environment_.budget.peak_bytes();
   stats->operator_count = static_cast<int>(stats_.size());

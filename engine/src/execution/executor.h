@@ -56,8 +56,10 @@ class Executor {
   PenumbraFetch Fetch(PenumbraResult* result);
   void GetStats(PenumbraExecStats* stats);
 
-  // Ends the threads. Nothing but GetStats() and the destructor may follow.
+  // Ends the threads. Nothing but GetStats(), NextLearned() and the destructor may follow.
   void Stop();
+  // Stops it first.
+  bool NextLearned(PenumbraOperator scan, PenumbraLearned* learned);
   // Cancels everything. The first failure is the execution's; the others are its echo.
   void Fail(PenumbraCode code, const char* message);
   EngineError first_error() const;
@@ -204,6 +206,8 @@ class Executor {
   std::vector<OperatorCounts> counts_;
   uint64_t pushed_rows_ = 0;
   uint64_t summarized_rows_ = 0;
+  uint64_t recalled_rows_ = 0;
+  uint64_t recalled_vectors_ = 0;
   uint64_t decoded_bytes_ = 0;
   std::vector<PenumbraOperatorStats> stats_;
   std::vector<uint64_t> temporary_file_bytes_;

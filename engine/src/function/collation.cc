@@ -77,7 +77,7 @@ const Collation* Collation::Find(const PenumbraCollation& description, bool is_u
     letters = OpenLocale(LC_CTYPE_MASK, NameOrEmpty(description.case_locale), is_utf8, reason);
     if (letters == nullptr) return nullptr;
   }
-  auto made = std::make_unique<Collation>(order, description.case_rule, letters, is_utf8);
+  auto made = std::make_unique<Collation>(key, order, description.case_rule, letters, is_utf8);
   return known->emplace(std::move(key), std::move(made)).first->second.get();
 }
 

@@ -17,10 +17,12 @@ class Collation {
   // Null: refused, *reason says why. C itself is null without a reason.
   static const Collation* Find(const PenumbraCollation& description, bool is_utf8, std::string* reason);
 
-  Collation(locale_t order, PenumbraCaseRule rule, locale_t case_locale, bool is_utf8)
-      : order_(order), letter_case_(rule, case_locale, is_utf8) {}
+  Collation(std::string description, locale_t order, PenumbraCaseRule rule, locale_t case_locale, bool is_utf8)
+      : description_(std::move(description)), order_(order), letter_case_(rule, case_locale, is_utf8) {}
   Collation(const Collation&) = delete;
 
+  // What it was made of: the same in every process for the same collation, and never empty.
+  const std::string& description() const { return description_; }
   bool is_bytewise() const { return order_ == nullptr; }
   // Bytes that by strxfrm's promise, which is not to be trusted, order texts as Compare() does as far as they
   // differ: zero bytes follow what is shorter. Long texts are weighed by their beginning.
@@ -39,6 +41,7 @@ class Collation {
  private:
   int CompareByLocale(const char* a, uint32_t a_length, const char* b, uint32_t b_length) const;
 
+  const std::string description_;
   const locale_t order_;  // null: bytewise
   const LetterCase letter_case_;
 };

@@ -10,9 +10,13 @@
 #include <algorithm>
 
 #include "plan/passes.h"
+#include "scan/remembered_filter.h"
 
 namespace penumbra {
 namespace {
+
+// What threads keep of a chunk for each; more conditions of one query are evaluated each time.
+constexpr int kRememberedFiltersMax = 8;
 
 void CompileFilters(const std::vector<const Expr*>& conjuncts, std::vector<ScanFilter>* filters) {
   for (const Expr* conjunct : conjuncts) {
@@ -25,6 +29,14 @@ void CompileFilters(const std::vector<const Expr*>& conjuncts, std::vector<ScanF
                         [](const ScanFilter& filter) { return !filter.expr->can_fail; });
 }
 
+void NumberRemembered(ScanSpec* scan) {
+  for (ScanFilter& filter : scan->filters) {
+    if (filter.expr->can_fail || scan->remembered_filters == kRememberedFiltersMax) break;
+    filter.remembered_key = RememberedKey(*filter.expr);
+    if (!filter.remembered_key.empty()) filter.remembered = scan->remembered_filters++;
+  }
+}
+
 }  // namespace
 
 void RunFiltersInScans(std::vector<Operator>* operators, const std::vector<PenumbraOperator>& order) {
@@ -34,6 +46,7 @@ void RunFiltersInScans(std::vector<Operator>* operators, const std::vector<Penum
     Operator& input = (*operators)[filter.inputs[0]];
     if (input.kind != Operator::Kind::kScan) continue;
     CompileFilters(filter.exprs, &input.scan.filters);
+    NumberRemembered(&input.scan);
     filter.runs_in_scan = true;
   }
 }

@@ -6,6 +6,7 @@
 #include <chrono>
 
 #include "kernels/kernels.h"
+#include "segment/segment_format.h"
 #include "vector/vector_build.h"
 
 namespace penumbra {
@@ -15,6 +16,12 @@ using Clock = std::chrono::steady_clock;
 
 // Every so many vectors the cost of each conjunct is measured; two clock reads cost 50 ns.
 constexpr uint32_t kMeasureInterval = 8;
+
+// Of a dictionary: so many patterns take about as long as it takes to keep a set of rows.
+constexpr uint32_t kCostlyEntries = 1024;
+
+// What one execution learns of filters, at most: sets of the rows of hundreds of chunks.
+constexpr size_t kLearnedBytesMax = size_t{16} << 20;
 
 // Sets bits [from, to).
 void SetBitRange(uint32_t from, uint32_t to, uint64_t* bits) {
@@ -43,6 +50,13 @@ uint64_t CountBitRange(const uint64_t* bits, uint32_t begin, uint32_t end) {
 // Room for a selection: kernels write whole words of 64 rows.
 uint16_t* AllocateSelection(uint32_t rows, Arena& arena) {
   return arena.AllocateArray<uint16_t>((rows + 63) / 64 * 64);
+}
+
+// Whether to evaluate a remembered filter for a segment costs more than to keep what comes out.
+bool IsCostly(const void* segment) {
+  const SegmentView view(segment);
+  if (view.encoding() == Encoding::kConstant) return false;
+  return view.encoding() != Encoding::kDictionary || view.header().dictionary_size >= kCostlyEntries;
 }
 
 PenumbraZoneMap ZoneMapOf(const void* segment) { return SegmentReader(segment).zone_map(); }
@@ -139,8 +153,38 @@ bool Scan::CanSummarizeChunk(const Chunk& chunk) const {
   });
 }
 
-// Returns false if the zone maps exclude the chunk or it has no valid rows. The adapter's ranges are checked, since the
-// scan relies on their order.
+void Scan::RecallChunk(const PenumbraChunk& chunk, Chunk* added) const {
+  added->owner = chunk.owner;
+  for (const ScanFilter& filter : spec_.filters) {
+    if (filter.remembered < 0) continue;
+    const bool is_worth = IsCostly(chunk.segments[filter.columns[0]]);
+    added->remembered.emplace_back(is_worth ? chunk.remembered[filter.remembered] : nullptr, chunk.rows);
+    added->learned.emplace_back(is_worth ? chunk.rows : 0);
+  }
+}
+
+void Scan::Learn(Chunk* chunk, const ScanFilter& filter, uint32_t vector, const uint64_t* known,
+                 const uint64_t* matches) {
+  if (learned_bytes_.load(std::memory_order_relaxed) > kLearnedBytesMax) return;
+  learned_bytes_.fetch_add(chunk->learned[filter.remembered].Learn(vector, known, matches), std::memory_order_relaxed);
+}
+
+bool Scan::NextLearned(PenumbraLearned* learned) {
+  const auto filters = static_cast<size_t>(spec_.remembered_filters);
+  for (; next_learned_ < chunks_.size() * filters; ++next_learned_) {
+    const Chunk& chunk = chunks_[next_learned_ / filters];
+    const size_t number = next_learned_ % filters;
+    if (chunk.learned.empty() || chunk.learned[number].is_empty()) continue;
+    learned_image_ = chunk.learned[number].ToImage(chunk.remembered[number]);
+    *learned = {static_cast<int>(number), chunk.owner, learned_image_.data(), learned_image_.size()};
+    ++next_learned_;
+    return true;
+  }
+  return false;
+}
+
+// Returns false if the zone maps exclude the chunk, if no row passes a remembered filter, or if it has no valid rows.
+// The adapter's ranges are checked, since the scan relies on their order.
 bool Scan::FillChunk(const PenumbraChunk& chunk, Chunk* added) {
   uint64_t valid_rows = 0;
   for (uint32_t i = 0; i < chunk.range_count; ++i) {
@@ -165,6 +209,13 @@ bool Scan::FillChunk(const PenumbraChunk& chunk, Chunk* added) {
   if (chunk.row_bits != nullptr) added->row_bits.assign(chunk.row_bits, chunk.row_bits + (chunk.rows + 63) / 64);
   added->valid_rows = valid_rows;
   added->verdicts = std::move(verdicts);
+  if (chunk.remembered != nullptr) RecallChunk(chunk, added);
+  if (std::any_of(added->remembered.begin(), added->remembered.end(),
+                  [](const RememberedRows& rows) { return rows.none_matches(); })) {
+    forgone_vectors_ += (chunk.rows + kVectorRows - 1) / kVectorRows;
+    forgone_rows_ += valid_rows;
+    return false;
+  }
   added->is_summarized = spec_.takes_summaries && valid_rows == chunk.rows && CanSummarizeChunk(*added);
   return true;
 }
@@ -355,6 +406,16 @@ class ScanCursor::Columns {
     row_count_ = n;
   }
 
+  // Of the rows the selected ones.
+  void FindSelected(uint64_t* bits) const {
+    if (selected_ == nullptr) {
+      kernels::SetBits(bits, count_);
+      return;
+    }
+    std::fill_n(bits, kernels::BitmapWords(count_), 0);
+    for (uint32_t i = 0; i < row_count_; ++i) bits[selected_[i] / 64] |= uint64_t{1} << (selected_[i] % 64);
+  }
+
   void Load(int column, Arena& arena) {
     if (cursor_.is_loaded_[column] != 0) return;
     cursor_.is_loaded_[column] = 1;
@@ -500,20 +561,30 @@ bool ScanCursor::OpenMorsel() {
 
 void ScanCursor::BindChunk() {
   bound_.clear();
-  is_filtered_decoded_ = false;
+  is_chunk_decoded_ = false;
   chunk_arena_.Reset();
   readers_.clear();
   Arena* kept = is_output_ ? nullptr : &chunk_arena_;
   for (const void* segment : chunk_->segments) readers_.emplace_back(segment, kept);
   const std::vector<const ScanFilter*>& filters = scan_.filters();
   bound_.resize(filters.size());
-  EvalContext context = environment_.MakeContext(chunk_arena_);
+  is_bound_.assign(filters.size(), 0);
   for (size_t i = 0; i < filters.size(); ++i) {
-    if (chunk_->verdicts[i] == Verdict::kAll) continue;
-    if (filters[i]->predicate != nullptr)
-      bound_[i] = filters[i]->predicate->Bind(readers_[filters[i]->predicate->column()], context);
-    is_filtered_decoded_ |= bound_[i] == nullptr;
+    const bool may_be_known = filters[i]->remembered >= 0 && !chunk_->remembered.empty() &&
+                              !chunk_->remembered[filters[i]->remembered].is_empty();
+    if (chunk_->verdicts[i] == Verdict::kAll || may_be_known) continue;
+    is_chunk_decoded_ |= BindFilter(i) == nullptr;
   }
+}
+
+ScanPredicate::Bound* ScanCursor::BindFilter(size_t index) {
+  const ScanFilter& filter = *scan_.filters()[index];
+  if (is_bound_[index] == 0 && filter.predicate != nullptr) {
+    EvalContext context = environment_.MakeContext(chunk_arena_);
+    bound_[index] = filter.predicate->Bind(readers_[filter.predicate->column()], context);
+  }
+  is_bound_[index] = 1;
+  return bound_[index].get();
 }
 
 // What costs least per row that it removes runs first.
@@ -577,11 +648,62 @@ bool ScanCursor::SetValidBits(uint32_t begin, uint32_t count, uint64_t* bits) {
   return any != 0;
 }
 
+bool ScanCursor::Recall(uint32_t count, uint64_t* bits) {
+  if (chunk_->remembered.empty()) return true;
+  const size_t words = kernels::BitmapWords(count);
+  for (FilterState& state : movable_) {
+    const int number = scan_.filters()[state.index]->remembered;
+    if (number < 0) continue;
+    const RememberedRows& remembered = chunk_->remembered[number];
+    uint64_t known[kValidityWords], matches[kValidityWords];
+    if (!remembered.FindKnown(vector_, known)) continue;
+    remembered.FindMatches(vector_, matches);
+    uint64_t left = 0, unknown = 0;
+    for (size_t w = 0; w < words; ++w) {
+      counts_.recalled_rows += static_cast<uint64_t>(std::popcount(bits[w] & known[w]));
+      unknown |= bits[w] & ~known[w];
+      left |= bits[w] &= ~known[w] | matches[w];
+    }
+    if (left == 0) {
+      ++counts_.recalled_vectors;
+      return false;
+    }
+    state.is_recalled = unknown == 0;
+  }
+  return true;
+}
+
+void ScanCursor::ApplyBound(const FilterState& state, uint32_t begin, uint32_t count, uint64_t* bits,
+                            EvalContext& context) {
+  ScanPredicate::Bound& bound = *bound_[state.index];
+  const ScanFilter& filter = *scan_.filters()[state.index];
+  if (!chunk_->Learns(filter)) {
+    bound.Apply(begin, count, bits, context);
+    return;
+  }
+  const size_t words = kernels::BitmapWords(count);
+  uint64_t known[kValidityWords], unknown[kValidityWords], matches[kValidityWords];
+  std::copy_n(bits, words, unknown);
+  const bool is_any_known = chunk_->remembered[filter.remembered].FindKnown(vector_, known);
+  if (is_any_known) kernels::AndNotBits(unknown, known, count);
+  std::copy_n(unknown, words, matches);
+  bound.Apply(begin, count, matches, context);
+  scan_.Learn(chunk_, filter, vector_, unknown, matches);
+  if (!is_any_known) {
+    std::copy_n(matches, words, bits);
+    return;
+  }
+  for (size_t w = 0; w < words; ++w) bits[w] = (bits[w] & known[w]) | matches[w];
+}
+
 // Filters that cannot fail run in the order of their measured costs and selectivities; every kMeasureInterval-th vector
 // is measured. All bounds are checked before any filter runs, since one that excludes the vector saves all evaluation.
 bool ScanCursor::ApplyPredicates(uint32_t begin, uint32_t count, uint64_t* bits, EvalContext& context) {
   bool is_measured = movable_.size() > 1 && vectors_seen_ % kMeasureInterval == 0;
+  vector_ = begin / kVectorRows;
   for (FilterState& state : movable_) {
+    state.is_recalled = false;
+    state.verdict = Verdict::kSome;
     if (bound_[state.index] == nullptr) continue;
     state.verdict = bound_[state.index]->Check(begin, count);
     if (state.verdict != Verdict::kNone) continue;
@@ -590,14 +712,21 @@ bool ScanCursor::ApplyPredicates(uint32_t begin, uint32_t count, uint64_t* bits,
     }
     return false;
   }
+  if (!Recall(count, bits)) return false;
+  is_filtered_decoded_ = is_chunk_decoded_;
   uint32_t rows_in = is_measured ? kernels::CountBits(bits, count) : 0;
   for (FilterState& state : movable_) {
-    if (bound_[state.index] == nullptr || state.verdict == Verdict::kAll) continue;
+    if (state.is_recalled || chunk_->verdicts[state.index] == Verdict::kAll) continue;
+    if (BindFilter(state.index) == nullptr) {
+      is_filtered_decoded_ = true;
+      continue;
+    }
+    if (state.verdict == Verdict::kAll) continue;
     const bool is_of_keys = scan_.filters()[state.index]->keys != nullptr;
     if (is_of_keys && IsResting(&state)) continue;
     const uint32_t key_rows_in = is_of_keys ? kernels::CountBits(bits, count) : 0;
     auto started = is_measured ? Clock::now() : Clock::time_point();
-    bound_[state.index]->Apply(begin, count, bits, context);
+    ApplyBound(state, begin, count, bits, context);
     if (is_measured) {
       double cost_ns = std::chrono::duration<double, std::nano>(Clock::now() - started).count();
       state.cost_ns += (cost_ns / count - state.cost_ns) / 4;
@@ -665,14 +794,25 @@ bool ScanCursor::RunMovable(Columns& columns, bool is_chunk, EvalContext& contex
   bool is_measured = movable_.size() > 1 && vectors_seen_ % kMeasureInterval == 0;
   for (FilterState& state : movable_) {
     const ScanFilter& filter = *filters[state.index];
-    if (is_chunk && (bound_[state.index] != nullptr || chunk_->verdicts[state.index] == Verdict::kAll)) continue;
+    if (is_chunk &&
+        (state.is_recalled || bound_[state.index] != nullptr || chunk_->verdicts[state.index] == Verdict::kAll)) {
+      continue;
+    }
     if (filter.keys != nullptr && IsResting(&state)) continue;
+    const bool is_learned = is_chunk && chunk_->Learns(filter);
     uint32_t rows_in = columns.row_count();
+    uint64_t known[kValidityWords], matches[kValidityWords];
+    if (is_learned) columns.FindSelected(known);
     auto started = is_measured ? Clock::now() : Clock::time_point();
     bool any = RunFilter(filter, columns, context);
     if (is_measured) {
       double cost_ns = std::chrono::duration<double, std::nano>(Clock::now() - started).count();
       state.cost_ns += (cost_ns / rows_in - state.cost_ns) / 4;
+    }
+    if (is_learned) {
+      columns.FindSelected(matches);
+      if (!any) std::fill_n(matches, kValidityWords, 0);
+      scan_.Learn(chunk_, filter, vector_, known, matches);
     }
     const uint32_t rows_out = any ? columns.row_count() : 0;
     if (filter.keys != nullptr) {

@@ -20,6 +20,7 @@
 #include "operator/placed_prefilter.h"
 #include "operator/sink.h"
 #include "scan/own_values.h"
+#include "scan/remembered_rows.h"
 #include "scan/scan_spec.h"
 #include "segment/rows.h"
 #include "segment/segment.h"
@@ -70,6 +71,9 @@ class Scan {
   uint64_t total_rows() const { return total_rows_; }
   uint32_t chunk_count() const { return chunk_count_; }
   uint32_t skipped_count() const { return skipped_count_; }
+  // Of chunks that remembered filters left out when they were added.
+  uint64_t forgone_vectors() const { return forgone_vectors_; }
+  uint64_t forgone_rows() const { return forgone_rows_; }
   const ScanSpec& spec() const { return spec_; }
   // The spec's, then runtime filters.
   const std::vector<const ScanFilter*>& filters() const { return filters_; }
@@ -83,10 +87,16 @@ class Scan {
     std::vector<PenumbraRowRange> ranges;
     std::vector<uint64_t> row_bits;  // of these, the valid ones; empty: all
     uint64_t valid_rows = 0;
-    std::vector<Verdict> verdicts;          // of each scan filter, from the whole segment's zone map
-    const OwnValues* own_values = nullptr;  // by vector, see FindOwnValues(); null: not known
-    bool is_summarized = false;             // all rows count, and metadata says all that the sink needs
+    std::vector<Verdict> verdicts;           // of each scan filter, from the whole segment's zone map
+    void* owner = nullptr;                   // of what is learned
+    std::vector<RememberedRows> remembered;  // by number of the filter; empty: nothing is known
+    std::vector<LearnedRows> learned;        // the same; empty: nothing is to be learned
+    const OwnValues* own_values = nullptr;   // by vector, see FindOwnValues(); null: not known
+    bool is_summarized = false;              // all rows count, and metadata says all that the sink needs
     bool is_pushed = false;
+    bool Learns(const ScanFilter& filter) const {
+      return filter.remembered >= 0 && !learned.empty() && learned[filter.remembered].has_rows();
+    }
     int cursors = 0;  // that read it, if it is pushed; under pushed_mutex_
     std::atomic<uint32_t> next_row{0};
   };
@@ -104,6 +114,11 @@ class Scan {
   bool expects_chunks() const { return expects_chunks_; }
   // A cursor has done with the last morsel that it claimed of a pushed chunk, which may be gone then.
   void LeaveChunk(Chunk* chunk);
+  // That the filter was evaluated for these rows of a vector, and is true for some of them. It is forgotten once there
+  // is more than a query should keep.
+  void Learn(Chunk* chunk, const ScanFilter& filter, uint32_t vector, const uint64_t* known, const uint64_t* matches);
+  // What was learned, one filter of a chunk after the other, when no cursor reads any more. False: that was all.
+  bool NextLearned(PenumbraLearned* learned);
 
  private:
   struct AddedRows {
@@ -122,6 +137,7 @@ class Scan {
   bool TryAdd(size_t added_bytes, size_t batches, size_t bytes, const Copy& copy);
   bool ClaimFrom(Chunk* chunk, Morsel* morsel);
   void ReadAddedValues(int column);
+  void RecallChunk(const PenumbraChunk& chunk, Chunk* added) const;
   bool CanSummarizeChunk(const Chunk& chunk) const;
 
   const ScanSpec& spec_;
@@ -149,17 +165,24 @@ class Scan {
   uint64_t total_rows_ = 0;
   uint32_t chunk_count_ = 0;
   uint32_t skipped_count_ = 0;
+  uint64_t forgone_vectors_ = 0;
+  uint64_t forgone_rows_ = 0;
+  std::atomic<size_t> learned_bytes_{0};
+  size_t next_learned_ = 0;          // of the chunks' filters, for NextLearned()
+  std::vector<char> learned_image_;  // that it gave last
 };
 
 // Whether the zone maps of a chunk, by column, prove that no row of it passes the scan's filters.
 bool IsChunkSkipped(const ScanSpec& spec, const PenumbraZoneMap* zone_maps);
 
 struct ScanCounts {
-  uint64_t rows_in = 0;          // valid rows looked at
-  uint64_t rows_out = 0;         // that passed the filter
-  uint64_t pushed_rows = 0;      // of rows_in
-  uint64_t summarized_rows = 0;  // of rows_in: metadata was enough
-  uint64_t decoded_bytes = 0;    // of the vectors that were made, without the bytes of strings
+  uint64_t rows_in = 0;           // valid rows looked at
+  uint64_t rows_out = 0;          // that passed the filter
+  uint64_t pushed_rows = 0;       // of rows_in
+  uint64_t summarized_rows = 0;   // of rows_in: metadata was enough
+  uint64_t recalled_rows = 0;     // of rows_in: for which a remembered filter was not evaluated, summed over filters
+  uint64_t recalled_vectors = 0;  // of which remembered filters left no row
+  uint64_t decoded_bytes = 0;     // of the vectors that were made, without the bytes of strings
   uint64_t time_ns = 0;
   std::vector<uint64_t> dropped_rows;  // of rows_in, by place in Scan::filters(): by runtime filters
 };
@@ -208,6 +231,7 @@ class ScanCursor {
     double rows_out = 0.5;
     double cost_ns = 1;                // per row
     Verdict verdict = Verdict::kSome;  // on the vector in hand
+    bool is_recalled = false;          // of that vector all rows that are left are known
     // A runtime filter that drops little rests for so many vectors, and longer each time.
     uint32_t rest = 0;
     uint32_t next_rest = 16;
@@ -216,12 +240,18 @@ class ScanCursor {
   bool OpenMorsel();
   bool OpenRows();
   void BindChunk();
+  // Null: decode and evaluate.
+  ScanPredicate::Bound* BindFilter(size_t index);
   void OrderFilters();
   static void Observe(uint32_t rows_in, uint32_t rows_out, FilterState* state);
   bool IsResting(FilterState* state);
   void NoteDropped(uint32_t rows_in, uint32_t rows_out, FilterState* state);
   bool SetValidBits(uint32_t begin, uint32_t count, uint64_t* bits);
   bool ApplyPredicates(uint32_t begin, uint32_t count, uint64_t* bits, EvalContext& context);
+  // Drops the rows for which a remembered filter is known not to be true; false: no row is left.
+  bool Recall(uint32_t count, uint64_t* bits);
+  // Applies a filter that has a bound form, to those rows that are not known where it is remembered.
+  void ApplyBound(const FilterState& state, uint32_t begin, uint32_t count, uint64_t* bits, EvalContext& context);
   // Runs the conjuncts that cannot fail and that ApplyPredicates() did not run; false: no row is left.
   bool RunMovable(Columns& columns, bool is_chunk, EvalContext& context);
   // Runs what is left of the conjuncts and decodes the output.
@@ -244,6 +274,7 @@ class ScanCursor {
   Arena chunk_arena_;
   std::vector<SegmentReader> readers_;
   std::vector<std::unique_ptr<ScanPredicate::Bound>> bound_;  // by filter; null: decode and evaluate
+  std::vector<uint8_t> is_bound_;                             // by filter; a remembered one is when it is needed
   std::vector<FilterState> movable_;                          // filters that cannot fail, in the order to run them
   std::vector<Vector> vectors_;                               // the batch's columns; null constants unless loaded
   std::vector<uint8_t> is_loaded_;                            // by column: decoded for the rows still selected
@@ -253,8 +284,10 @@ class ScanCursor {
   Sink* sink_ = nullptr;
   Sink::Local* sink_local_ = nullptr;
   const PlacedPrefilter* prefilter_ = nullptr;
-  bool is_filtered_decoded_ = false;  // a conjunct is evaluated on decoded rows of the chunk
+  bool is_chunk_decoded_ = false;     // a conjunct is evaluated on decoded rows of the chunk
+  bool is_filtered_decoded_ = false;  // the same of the vector in hand
   std::vector<ColumnSummary> summaries_;
+  uint32_t vector_ = 0;  // in hand, of the chunk
   uint32_t vectors_seen_ = 0;
   ScanCounts counts_;
 };

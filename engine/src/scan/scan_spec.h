@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "expression/expr.h"
@@ -18,6 +19,8 @@ struct ScanFilter {
   std::vector<int> columns;                  // that it reads, each once
   const KeyFilter* keys = nullptr;           // of a runtime filter
   int join = -1;                             // its operator
+  std::string remembered_key;                // see remembered_filter.h; empty: it is not remembered
+  int remembered = -1;                       // its number among those of the scan that are
 
   bool can_fail() const { return expr != nullptr && expr->can_fail; }
 };
@@ -32,7 +35,8 @@ struct RuntimeFilter {
 struct ScanSpec {
   std::vector<PenumbraType> types;  // of the columns
   std::vector<ScanFilter> filters;  // those that cannot fail first, the others in the order given
-  std::vector<bool> needed;         // columns to be decoded for the rows that pass
+  int remembered_filters = 0;
+  std::vector<bool> needed;  // columns to be decoded for the rows that pass
   std::vector<RuntimeFilter> runtime_filters;
   // The sink takes what metadata says of these columns in place of rows.
   bool takes_summaries = false;

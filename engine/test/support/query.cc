@@ -309,6 +309,19 @@ class PushedChunks {
   uint64_t finished_ = 0;
 };
 
+// Tells of a chunk what was learned of it; its memory is the owner of what will be.
+void Recall(const PlanBuilder& plan, const Chunk* chunk, Memory* memory, std::vector<const void*>* images,
+            PenumbraChunk* added) {
+  PenumbraRememberedFilter filter;
+  std::vector<std::vector<char>>& learned = (*memory)[chunk];
+  for (int i = 0; penumbra_plan_remembered_filter(plan.Finish(), plan.scan(), i, &filter); ++i) {
+    learned.resize(std::max<size_t>(learned.size(), i + 1));
+    images->push_back(learned[i].empty() ? nullptr : learned[i].data());
+  }
+  added->remembered = images->data();
+  added->owner = &learned;
+}
+
 }  // namespace
 
 Output Run(const PlanBuilder& plan, const Input& input) {
@@ -357,6 +370,8 @@ Output Run(const PlanBuilder& plan, const Input& input) {
   for (const ScanInput& scan : scans) {
     for (const Chunk* chunk : scan.chunks) {
       PenumbraChunk added = chunk->chunk();
+      std::vector<const void*> images;
+      if (input.memory != nullptr && scan.scan == plan.scan()) Recall(plan, chunk, input.memory, &images, &added);
       is_ok = is_ok && check(input.pushes_chunks ? penumbra_exec_expect_chunks(exec, scan.scan, added.rows)
                                                  : penumbra_exec_add_chunk(exec, scan.scan, &added));
     }
@@ -384,6 +399,12 @@ Output Run(const PlanBuilder& plan, const Input& input) {
       }
       output.rows.push_back(std::move(row));
     }
+    if (input.stops_early) break;
+  }
+  PenumbraLearned learned;
+  while (input.memory != nullptr && penumbra_exec_next_learned(exec, plan.scan(), &learned)) {
+    const char* image = static_cast<const char*>(learned.image);
+    static_cast<Memory::mapped_type*>(learned.owner)->at(learned.number).assign(image, image + learned.image_bytes);
   }
   PenumbraExecStats stats;
   penumbra_exec_get_stats(exec, &stats);
@@ -393,6 +414,8 @@ Output Run(const PlanBuilder& plan, const Input& input) {
   output.cached_rows = stats.cached_rows;
   output.pushed_rows = stats.pushed_rows;
   output.summarized_rows = stats.summarized_rows;
+  output.recalled_rows = stats.recalled_rows;
+  output.recalled_vectors = stats.recalled_vectors;
   output.operators.assign(stats.operators, stats.operators + stats.operator_count);
   penumbra_exec_destroy(exec);
   return output;

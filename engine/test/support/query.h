@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <initializer_list>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -104,6 +105,9 @@ class PlanBuilder {
 PenumbraAggregateCall CountStar();
 PenumbraAggregateCall Aggregate(PenumbraAggregate function, PenumbraType result, PenumbraExpr argument);
 
+// What executions learned of chunks: an image, or nothing, for each remembered filter of the plan's first scan.
+using Memory = std::map<const Chunk*, std::vector<std::vector<char>>>;
+
 struct ScanInput {
   PenumbraOperator scan;
   std::vector<const Chunk*> chunks;
@@ -131,6 +135,8 @@ struct Input {
   bool pushes_first = false;
   PenumbraHostFunction host_function = nullptr;
   void* host = nullptr;
+  Memory* memory = nullptr;  // of the chunks of the first scan; of one plan
+  bool stops_early = false;  // after the first result
 };
 
 struct Output {
@@ -142,6 +148,8 @@ struct Output {
   uint64_t cached_rows = 0;
   uint64_t pushed_rows = 0;
   uint64_t summarized_rows = 0;
+  uint64_t recalled_rows = 0;
+  uint64_t recalled_vectors = 0;
   std::vector<PenumbraOperatorStats> operators;
 };
 

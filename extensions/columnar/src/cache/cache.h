@@ -178,6 +178,16 @@ extern bool cache_scan_end_read(CachedScan *scan, ChunkBuffer *buffer, PenumbraC
 /* Back to where no chunk was read. */
 extern void cache_scan_rewind(CachedScan *scan);
 /*
+ * Tells the engine of the chunks on offer what is remembered of the filters of
+ * the plan's scan; for one execution, before the chunks are added to it.
+ */
+extern void cache_scan_recall_filters(CachedScan *scan, const PenumbraPlan *plan, PenumbraOperator operator);
+/*
+ * Stops an execution and remembers what it learned of such chunks.  Their scans
+ * are open.  May raise no error, but for those of small allocations.
+ */
+extern void cache_keep_learned(PenumbraExec *exec, const PenumbraPlan *plan, PenumbraOperator operator);
+/*
  * The same for a part of the pages at a time: nothing is on offer until the
  * first part is proven, and each part replaces the one before, its chunks and
  * ranges included, whether they had to be read or not.  Parts have

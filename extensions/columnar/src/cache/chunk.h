@@ -78,6 +78,7 @@ typedef struct CachedSegment
 	pg_atomic_uint32 pins;
 	struct CachedChunk *chunk;
 	dlist_node	clock_node;
+	struct RememberedFilter *filters;	/* of the segment, which is in memory; under the directory lock */
 } CachedSegment;
 
 /*

@@ -33,6 +33,10 @@
  * without the lock must not find it there, and whoever gives a segment memory
  * finds that it got some, or that its chunk was replaced, meanwhile.
  *
+ * What is remembered of a segment's rows (remembered_filter.c) is pinned and freed
+ * as a chunk, too; it leaves the segment with the segment's memory, or to make
+ * room for others of its kind.
+ *
  * A chunk's patch is pinned and freed as a chunk, and changes under the exclusive
  * lock; a chunk that is not in the directory any more keeps its patch until it is
  * freed.
@@ -294,6 +298,7 @@ directory_free_chunk(CachedChunk *chunk)
 	{
 		if (chunk->columns[i].segment != NULL)
 			region_free(chunk->columns[i].segment, chunk->columns[i].bytes);
+		remembered_filters_unpin(chunk->columns[i].filters);
 	}
 	region_free(chunk, chunk->bytes);
 }
@@ -529,6 +534,39 @@ directory_publish_patch(CachedChunk *chunk, CachedChunk *patch)
 }
 
 void
+directory_pin_filters(CachedSegment *const *segments, int count, const FilterKey *key,
+					  RememberedFilter **filters)
+{
+	LWLockAcquire(directory_lock, LW_SHARED);
+	for (int i = 0; i < count; i++)
+	{
+		RememberedFilter *found = segments[i] == NULL ? NULL : remembered_filter_find(segments[i], key);
+
+		filters[i] = found;
+		if (found == NULL)
+			continue;
+		pg_atomic_fetch_add_u32(&found->references, 1);
+		found->is_used = true;
+	}
+	LWLockRelease(directory_lock);
+}
+
+bool
+directory_publish_filter(CachedSegment *segment, RememberedFilter *filter, const FilterKey *key)
+{
+	RememberedFilter *removed = NULL;
+	bool		ok;
+
+	LWLockAcquire(directory_lock, LW_EXCLUSIVE);
+	ok = segment->segment != NULL &&
+		directory_is_linked(directory_find_relation(&segment->chunk->key), segment->chunk) &&
+		remembered_filter_add(segment, filter, key, &removed);
+	LWLockRelease(directory_lock);
+	remembered_filters_unpin(removed);
+	return ok;
+}
+
+void
 directory_forget_memory(CachedRelation *relation, CachedSegment *segment)
 {
 	CachedChunk *chunk = segment->chunk;
@@ -537,6 +575,7 @@ directory_forget_memory(CachedRelation *relation, CachedSegment *segment)
 	Assert(pg_atomic_read_u32(&segment->pins) == 0);
 	count_segment(relation, segment, -1);
 	segment->segment = NULL;
+	segment->filters = NULL;
 	if (segment_is_cached(segment))
 		count_segment(relation, segment, 1);
 	else

@@ -14,6 +14,7 @@
 #include "utils/relcache.h"
 
 #include "cache/chunk.h"
+#include "cache/remembered_filter.h"
 
 #define DIRECTORY_TRANCHE		"penumbra"
 #define DIRECTORY_LOCK_COUNT	3	/* directory, wanted columns, progress */
@@ -109,6 +110,12 @@ extern bool directory_publish_segments(CachedChunk *chunk, const CachedSegment *
  * in memory meanwhile; the caller keeps the patch.
  */
 extern bool directory_publish_patch(CachedChunk *chunk, CachedChunk *patch);
+
+/* Pins what is remembered of the filter by pinned segments, of which some may be NULL; NULL: nothing. */
+extern void directory_pin_filters(CachedSegment *const *segments, int count, const FilterKey *key,
+								  RememberedFilter **filters);
+/* Gives a pinned segment a filter.  False: it has no room, or is gone meanwhile; the caller keeps the filter. */
+extern bool directory_publish_filter(CachedSegment *segment, RememberedFilter *filter, const FilterKey *key);
 
 /* Frees a chunk that was never published, with its segments. */
 extern void directory_free_chunk(CachedChunk *chunk);

@@ -214,6 +214,23 @@ may_evict(const Evictor *evictor, CachedRelation *relation, CachedSegment *segme
 	return goes;
 }
 
+/* Adds a segment's filters to a list; returns what they cost the budget. */
+static Size
+take_filters(CachedSegment *segment, RememberedFilter **filters)
+{
+	Size		bytes = remembered_filters_bytes(segment->filters);
+
+	while (segment->filters != NULL)
+	{
+		RememberedFilter *filter = segment->filters;
+
+		segment->filters = filter->next;
+		filter->next = *filters;
+		*filters = filter;
+	}
+	return bytes;
+}
+
 /*
  * Moves the clock's hand until `bytes` are found, or past so many as may be
  * found: for a load until every segment was met often enough to have lost all
@@ -221,7 +238,7 @@ may_evict(const Evictor *evictor, CachedRelation *relation, CachedSegment *segme
  */
 static Size
 evict_batch(Size bytes, const Evictor *evictor, Garbage *garbage, int *garbage_count,
-			CachedChunk **emptied, int *emptied_count)
+			RememberedFilter **filters, CachedChunk **emptied, int *emptied_count)
 {
 	Size		found = 0;
 	uint64		steps = 0;
@@ -249,6 +266,7 @@ evict_batch(Size bytes, const Evictor *evictor, Garbage *garbage, int *garbage_c
 		garbage[*garbage_count].page = segment->segment;
 		garbage[(*garbage_count)++].bytes = segment->bytes;
 		found += region_cost_bytes(segment->bytes);
+		found += take_filters(segment, filters);
 		is_last = chunk->resident_count == 1 && !eviction_header_may_stay(chunk);
 		directory_forget_memory(relation, segment);
 		if (chunk->resident_count == 0 && chunk->patch != NULL)
@@ -294,13 +312,15 @@ evict(Size bytes, const Evictor *evictor)
 	{
 		Garbage		garbage[GARBAGE_MAX];
 		CachedChunk *emptied[EVICT_BATCH];
+		RememberedFilter *filters = NULL;
 		int			garbage_count = 0;
 		int			emptied_count = 0;
-		Size		found = evict_batch(bytes, evictor, garbage, &garbage_count,
+		Size		found = evict_batch(bytes, evictor, garbage, &garbage_count, &filters,
 										emptied, &emptied_count);
 
 		evicted_bytes += found;
 		directory_collect_garbage(garbage, garbage_count);
+		remembered_filters_unpin(filters);
 		for (int i = 0; i < emptied_count; i++)
 			directory_unpin_chunk(emptied[i], NULL, 0);
 		if (found >= bytes)

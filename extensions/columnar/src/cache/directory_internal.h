@@ -111,7 +111,7 @@ extern void directory_collect_garbage(const Garbage *garbage, int count);
 
 /* ---- under the exclusive lock */
 
-/* Takes a segment's memory, which is the caller's then. */
+/* Takes a segment's memory, and its filters', which is the caller's then. */
 extern void directory_forget_memory(CachedRelation *relation, CachedSegment *segment);
 /* Takes a chunk out of the directory; the caller drops the directory's reference after unlocking. */
 extern void directory_unlink_chunk(CachedRelation *relation, CachedChunk *chunk);

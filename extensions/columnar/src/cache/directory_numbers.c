@@ -324,6 +324,8 @@ summarise_relation(const CachedRelation *relation, RelationSummary *summary)
 		summary->bytes += region_cost_bytes(chunk->bytes);
 		if (chunk->patch != NULL)
 			summary->bytes += region_cost_bytes(chunk->patch->bytes);
+		for (uint32 column = 0; column < chunk->column_count; column++)
+			summary->bytes += remembered_filters_bytes(chunk->columns[column].filters);
 	}
 	for (uint32 i = 0; i < relation->column_limit; i++)
 	{

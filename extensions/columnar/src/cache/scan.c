@@ -64,6 +64,8 @@ typedef struct ScanState
 	int			npinned;
 	CachedChunk **pinned;
 	CachedChunk **patches;		/* of these, pinned; NULL: none */
+	int			nrecalled;
+	RememberedFilter **recalled;	/* pinned; NULL: nothing */
 	int			next_pinned;	/* those before were proven or passed over */
 	VmPage	   *vm_page;		/* read last */
 	BufferAccessStrategy strategy;
@@ -267,6 +269,17 @@ cache_note_wanted(Oid relid, ColumnKey *columns, int ncolumns)
 /* ---------------------------------------------------------------- pins ---- */
 
 static void
+unpin_recalled(ScanState *state)
+{
+	for (int i = 0; i < state->nrecalled; i++)
+	{
+		if (state->recalled[i] != NULL)
+			remembered_filter_unpin(state->recalled[i]);
+	}
+	state->nrecalled = 0;
+}
+
+static void
 release_scan(void *argument)
 {
 	ScanState  *state = argument;
@@ -277,6 +290,7 @@ release_scan(void *argument)
 		state->stop_readers(state->readers);
 	state->is_open = false;
 	dlist_delete(&state->node);
+	unpin_recalled(state);
 	for (int i = 0; i < state->npinned; i++)
 	{
 		if (state->patches != NULL && state->patches[i] != NULL)
@@ -641,6 +655,7 @@ find_patch_rows(const CachedChunk *patch, const ChunkProof *proof, const void *c
 	out->first_position = first_position(patch, true);
 	out->rows = patch->rows;
 	out->segments = segments;
+	out->remembered = NULL;
 }
 
 /*
@@ -725,6 +740,7 @@ prove_chunk(ScanState *state, CachedChunk *chunk, CachedChunk *patch, const void
 	out->first_position = first_position(chunk, false);
 	out->rows = chunk->rows;
 	out->segments = segments;
+	out->remembered = NULL;
 	count = rows.range_count > 0 ? 1 : 0;
 	if (patch_segments == NULL)
 		return count;
@@ -918,6 +934,103 @@ cache_scan_rewind(CachedScan *scan)
 	state->heap_ranges_closed = 0;
 	scan->nheap_ranges = state->first_heap_ranges;
 	scan->nheap_rows = state->first_heap_rows;
+}
+
+/* ---------------------------------------------------------------- remembered filters ---- */
+
+/* As a load for two wishes: it takes the place of columns that nobody used lately, and of what is on disk, too. */
+#define FILTER_WISHES		2
+
+/* Of what is learned of a chunk. */
+typedef struct LearnedOwner
+{
+	const ScanState *state;
+	CachedChunk *chunk;
+} LearnedOwner;
+
+/* The pinned segment that the engine reads; NULL: of a patch, or of what was read from disk. */
+static CachedSegment *
+find_shared_segment(const ScanState *state, const PenumbraChunk *chunk, int column)
+{
+	CachedSegment *segment;
+
+	if (chunk->first_position & POSITION_IS_OF_PATCH)
+		return NULL;
+	segment = chunk_slot(find_pinned(state, chunk->first_position), state->columns[column]);
+	return segment->segment != NULL && segment->segment == chunk->segments[column] ? segment : NULL;
+}
+
+void
+cache_scan_recall_filters(CachedScan *scan, const PenumbraPlan *plan, PenumbraOperator operator)
+{
+	ScanState  *state = (ScanState *) scan;
+	int			count;
+	FilterKey  *keys = filter_keys_of(plan, operator, &count);
+	CachedSegment **segments;
+	const void **images;
+	LearnedOwner *owners;
+
+	/* no execution reads them any more */
+	unpin_recalled(state);
+	for (int c = 0; c < scan->nchunks; c++)
+		scan->chunks[c].remembered = NULL;
+	if (count == 0 || scan->nchunks == 0)
+		return;
+	if (state->recalled != NULL)
+		pfree(state->recalled);
+	state->recalled = MemoryContextAlloc(state->context, sizeof(RememberedFilter *) * scan->nchunks * count);
+	segments = palloc(sizeof(CachedSegment *) * scan->nchunks);
+	images = palloc0(sizeof(void *) * scan->nchunks * count);
+	owners = palloc(sizeof(LearnedOwner) * scan->nchunks);
+	for (int i = 0; i < count; i++)
+	{
+		int			column = keys[i].filter.column;
+		RememberedFilter **found = state->recalled + i * scan->nchunks;
+
+		for (int c = 0; c < scan->nchunks; c++)
+			segments[c] = find_shared_segment(state, &scan->chunks[c], column);
+		directory_pin_filters(segments, scan->nchunks, &keys[i], found);
+		state->nrecalled += scan->nchunks;
+		for (int c = 0; c < scan->nchunks; c++)
+		{
+			if (found[c] != NULL)
+				images[c * count + i] = remembered_filter_image(found[c]);
+			if (segments[c] == NULL)
+				continue;
+			owners[c].state = state;
+			owners[c].chunk = segments[c]->chunk;
+			scan->chunks[c].owner = &owners[c];
+			scan->chunks[c].remembered = &images[c * count];
+		}
+	}
+}
+
+/* Memory that is not there for one of them is not there for the next. */
+void
+cache_keep_learned(PenumbraExec *exec, const PenumbraPlan *plan, PenumbraOperator operator)
+{
+	int			count;
+	FilterKey  *keys = filter_keys_of(plan, operator, &count);
+	PenumbraLearned learned;
+
+	while (count > 0 && penumbra_exec_next_learned(exec, operator, &learned))
+	{
+		const LearnedOwner *owner = learned.owner;
+		const FilterKey *key = &keys[learned.number];
+		CachedSegment *segment = chunk_slot(owner->chunk, owner->state->columns[key->filter.column]);
+		Size		bytes = remembered_filter_bytes(key, learned.image_bytes);
+		RememberedFilter *filter;
+
+		if (!remembered_filter_fits(segment, bytes))
+			continue;
+		filter = directory_allocate(bytes, PG_UINT64_MAX, FILTER_WISHES);
+		if (filter == NULL)
+			break;
+		remembered_filter_fill(filter, key, learned.image, learned.image_bytes);
+		if (!directory_publish_filter(segment, filter, key))
+			remembered_filter_unpin(filter);
+	}
+	pfree(keys);
 }
 
 static void

@@ -355,6 +355,19 @@ destroy_and_trim(PenumbraExec *exec, Size memory_peak_bytes)
 #endif
 }
 
+/* A node that is rescanned is asked with other values each time: what it learns would displace what others repeat. */
+static void
+keep_learned(PenumbraScanState *state)
+{
+	if (state->is_rescanned)
+		return;
+	for (int i = 0; i < state->input_count; i++)
+	{
+		if (state->inputs[i].table_count > 0)
+			cache_keep_learned(state->exec, state->plan, state->inputs[i].scan);
+	}
+}
+
 static void
 destroy_exec(PenumbraScanState *state)
 {
@@ -443,6 +456,7 @@ add_chunks(PenumbraScanState *state, ScanInput *input)
 	{
 		CachedScan *cached = input->tables[i].cached;
 
+		cache_scan_recall_filters(cached, state->plan, input->scan);
 		for (int c = 0; c < cached->nchunks && status.code == PENUMBRA_OK; c++)
 		{
 			status = penumbra_exec_add_chunk(state->exec, input->scan, &cached->chunks[c]);
@@ -644,7 +658,10 @@ end_execution(PenumbraScanState *state)
 	if (state->execution_context == NULL)
 		return;
 	if (state->exec != NULL)
+	{
 		explain_keep_report(state);
+		keep_learned(state);
+	}
 	MemoryContextDelete(state->execution_context);
 	state->execution_context = NULL;
 	state->window = NULL;
@@ -767,7 +784,10 @@ fetch_result(PenumbraScanState *state, PenumbraStatus *status)
 			case PENUMBRA_FETCH_DONE:
 				/* what it has read may go when the next part is proven */
 				if (state->parallel != NULL)
+				{
+					keep_learned(state);
 					destroy_exec(state);
+				}
 				if (state->parallel == NULL || !parallel_scan_claim(state))
 				{
 					state->is_done = true;

@@ -348,6 +348,23 @@ explain_pages(const ScannedPages *pages, ExplainState *es)
 		ExplainPropertyUInteger("Page Headers Read", NULL, pages->headers, es);
 }
 
+/* What earlier executions found of patterns and functions of strings, so that this one did not evaluate them. */
+static void
+explain_recalled(const PenumbraExecStats *stats, ExplainState *es)
+{
+	if (es->format != EXPLAIN_FORMAT_TEXT)
+	{
+		ExplainPropertyUInteger("Rows Known By Remembered Filters", NULL, stats->recalled_rows, es);
+		ExplainPropertyUInteger("Vectors Skipped By Remembered Filters", NULL, stats->recalled_vectors, es);
+	}
+	else if (stats->recalled_rows > 0)
+	{
+		indent(es);
+		appendStringInfo(es->str, "Remembered Filters: " UINT64_FORMAT " rows known, " UINT64_FORMAT
+						 " vectors skipped\n", stats->recalled_rows, stats->recalled_vectors);
+	}
+}
+
 static void
 explain_report(const ScanReport *report, bool has_tree, ExplainState *es)
 {
@@ -369,6 +386,7 @@ explain_report(const ScanReport *report, bool has_tree, ExplainState *es)
 	explain_pages(&report->pages, es);
 	if (stats->summarized_rows > 0 || es->format != EXPLAIN_FORMAT_TEXT)
 		ExplainPropertyUInteger("Rows From Metadata", NULL, stats->summarized_rows, es);
+	explain_recalled(stats, es);
 	if (es->format == EXPLAIN_FORMAT_TEXT)
 	{
 		indent(es);
