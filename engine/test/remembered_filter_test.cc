@@ -25,7 +25,7 @@ Cell CellOf(uint32_t row, int column) {
     case kNumber: return std::to_string(row);
     case kPlain: return row % 11 == 0 ? Cell() : Cell("Https://host" + std::to_string(scrambled) + "/path");
     case kCoded: return row % 7 == 0 ? Cell() : Cell("word " + std::to_string(scrambled % 1300));
-    default: return std::string(row % 3, 'x') + "  ";
+    default: return std::string(row % 3, 'x') + std::to_string(scrambled % 2000) + "  ";
   }
 }
 
@@ -54,7 +54,7 @@ const std::vector<Condition> kRemembered = {
     [](PlanBuilder* plan) { return Pattern(plan, PENUMBRA_FN_NOT_LIKE, kPlain, "%123%"); },
     [](PlanBuilder* plan) { return Pattern(plan, PENUMBRA_FN_ILIKE, kPlain, "https://HOST1%"); },
     [](PlanBuilder* plan) { return Pattern(plan, PENUMBRA_FN_LIKE, kCoded, "%9"); },
-    [](PlanBuilder* plan) { return Pattern(plan, PENUMBRA_FN_LIKE, kBlank, "x_%"); },
+    [](PlanBuilder* plan) { return Pattern(plan, PENUMBRA_FN_LIKE, kBlank, "x_7%"); },
     [](PlanBuilder* plan) { return Compare(plan, PENUMBRA_FN_GT, LengthOf(plan, kPlain), PENUMBRA_INT4, "23"); },
     [](PlanBuilder* plan) {
       return plan->Call(
