@@ -969,6 +969,8 @@ compat_end_instrumentation(QueryDesc *query)
 #define compat_set_scan_position(position, left_page, direction) \
 	((position)->prevPage = (left_page), (position)->dir = (direction))
 #endif
+/* Backward scans return the rows of one entry in descending order from 19 on. */
+#define COMPAT_BACKWARD_ROWS_DESCEND (PG_VERSION_NUM >= 190000)
 #if PG_VERSION_NUM < 180000
 #define compat_scan_drops_pin(scan, state) \
 	(IsMVCCSnapshot((scan)->xs_snapshot) && RelationNeedsWAL((scan)->indexRelation) && !(scan)->xs_want_itup)

@@ -565,19 +565,21 @@ save_tuple(BTScanOpaque so, IndexTuple tuple)
 	return offset;
 }
 
-/* As _bt_readpage() does for entries that pass: those of one posting list in the order of rows in either direction. */
+/* As _bt_readpage() does for entries that pass. */
 static int
 save_entry(BTScanOpaque so, IndexTuple tuple, OffsetNumber number, int item, int step)
 {
 	bool		is_posting = BTreeTupleIsPosting(tuple);
 	int			count = is_posting ? BTreeTupleGetNPosting(tuple) : 1;
+	bool		is_descending = step < 0 && COMPAT_BACKWARD_ROWS_DESCEND;
 	LocationIndex offset = so->currTuples == NULL ? 0 : save_tuple(so, tuple);
 
 	for (int i = 0; i < count; i++, item += step)
 	{
 		BTScanPosItem *saved = &so->currPos.items[item];
 
-		saved->heapTid = is_posting ? *BTreeTupleGetPostingN(tuple, i) : tuple->t_tid;
+		saved->heapTid = is_posting ? *BTreeTupleGetPostingN(tuple, is_descending ? count - 1 - i : i) :
+			tuple->t_tid;
 		saved->indexOffset = number;
 		saved->tupleOffset = offset;
 	}

@@ -48,6 +48,7 @@ INSERT INTO statements VALUES
 ('date', 'SELECT d, i4 FROM keys WHERE d = date ''2020-01-01'' + $1'),
 ('date by timestamp', 'SELECT d, i4 FROM keys WHERE d = timestamp ''2020-01-01'' + $1 * interval ''1 day'''),
 ('timestamp', 'SELECT t, i4 FROM keys WHERE t > timestamp ''2026-01-01'' + $1 * interval ''1 minute'' ORDER BY t LIMIT 2'),
+('many, last', 'SELECT many, i4, i8, d FROM keys WHERE d <= date ''2020-01-01'' + $1 ORDER BY d DESC LIMIT 5'),
 ('timestamptz', 'SELECT z, i4 FROM keys WHERE z < timestamptz ''2026-01-01'' + $1 * interval ''1 hour'' ORDER BY z DESC LIMIT 2'),
 ('uuid', 'SELECT u, i4 FROM keys WHERE u = md5($1::text)::uuid ORDER BY u'),
 ('uuid range', 'SELECT u FROM keys WHERE u >= md5($1::text)::uuid ORDER BY u LIMIT 5'),
@@ -78,7 +79,7 @@ BEGIN
 	PERFORM penumbra_lookup.reset_executions();
 	EXECUTE 'CREATE FUNCTION pg_temp.loop() RETURNS text LANGUAGE plpgsql AS ' || quote_literal(
 		'DECLARE found record; hash bigint := 0; rows int := 0; key int; BEGIN '
-		'FOR n IN 1..70 LOOP key := CASE n WHEN 1 THEN -1 WHEN 2 THEN 0 WHEN 3 THEN 20000 ELSE n * 1871 % 6000 END; '
+		'FOR n IN 1..40 LOOP key := CASE n WHEN 1 THEN -1 WHEN 2 THEN 0 WHEN 3 THEN 20000 ELSE n * 1871 % 6000 END; '
 		'FOR found IN ' || regexp_replace(query, '\$1', '(key)', 'g') || ' LOOP hash := hashtextextended(found::text, hash); rows := rows + 1; END LOOP; '
 		'END LOOP; RETURN hash || '' '' || rows; END');
 	answers := pg_temp.loop();
