@@ -417,9 +417,9 @@ find_child(const PageHeaderData *page, const Bound *bound, bool is_forward)
 
 	descents++;
 	if (descents % 16 == 0)
-		low = Max(low - 1, 1);
+		low = Max(low - 1, P_FIRSTDATAKEY(opaque));
 	else if (descents % 16 == 8)
-		low++;
+		low = Min(low + 1, (end - SizeOfPageHeaderData) / sizeof(ItemIdData));
 #endif
 	entry = inner_entry(page, low, data_bytes, copy);
 	return entry == NULL ? InvalidBlockNumber : ItemPointerGetBlockNumberNoCheck(&((IndexTuple) entry)->t_tid);
