@@ -969,6 +969,9 @@ compat_end_instrumentation(QueryDesc *query)
 #define compat_set_scan_position(position, left_page, direction) \
 	((position)->prevPage = (left_page), (position)->dir = (direction))
 #endif
+/* Whether heap's fetch of rows only asks which buffer it has. 19's remembers the block and a page of the map, too. */
+#define COMPAT_ROW_PAGE_CAN_BE_PINNED (PG_VERSION_NUM < 190000)
+
 /* Backward scans return the rows of one entry in descending order from 19 on. */
 #define COMPAT_BACKWARD_ROWS_DESCEND (PG_VERSION_NUM >= 190000)
 #if PG_VERSION_NUM < 180000

@@ -14,6 +14,7 @@
 
 #include "pg_compat.h"
 
+#include "access/heapam.h"
 #include "access/itup.h"
 #include "access/nbtree.h"
 #include "access/tupmacs.h"
@@ -30,7 +31,7 @@
 
 #include "btree_position.h"
 
-/* Of the table of buffers, a power of two: 64 kB of buffer numbers. */
+/* Of each table of buffers, a power of two: 64 kB of buffer numbers. */
 #define ROUTE_BITS 14
 
 /*
@@ -49,8 +50,9 @@ typedef struct Bound
 	int64		values[POSITION_MAX_PARTS];
 } Bound;
 
-/* Where an index page was last, by a hash of relation and block. It may be elsewhere by now. */
-static Buffer *routes;
+/* Where a page was last, by a hash of relation and block. It may be elsewhere by now. */
+static Buffer *routes;			/* of indexes */
+static Buffer *row_routes;		/* of tables */
 
 /* Column types whose order is that of numbers. */
 static bool
@@ -426,11 +428,24 @@ find_child(const PageHeaderData *page, const Bound *bound, bool is_forward)
 }
 
 static inline Buffer *
-route(Relation index, BlockNumber block)
+route(Buffer *table, Relation rel, BlockNumber block)
 {
-	uint32		hash = (block * 0x9E3779B1u) ^ (compat_rel_filenumber(index) * 0x85EBCA77u);
+	uint32		hash = (block * 0x9E3779B1u) ^ (compat_rel_filenumber(rel) * 0x85EBCA77u);
 
-	return &routes[hash >> (32 - ROUTE_BITS)];
+	return &table[hash >> (32 - ROUTE_BITS)];
+}
+
+/* The page, pinned, if it is where it was. */
+static Buffer
+pin_page(Buffer *table, Relation rel, BlockNumber block)
+{
+	Buffer		buffer = *route(table, rel, block);
+
+	if (buffer == InvalidBuffer || !compat_read_recent_buffer(rel, block, buffer))
+		return InvalidBuffer;
+	pgstat_count_buffer_read(rel);
+	pgstat_count_buffer_hit(rel);
+	return buffer;
 }
 
 /* The leaf page, pinned and locked, by pages that nobody keeps in place. */
@@ -443,19 +458,16 @@ descend_unlocked(Relation index, const Bound *bound, bool is_forward)
 
 	for (uint32 level = meta->btm_fastlevel; level > 0; level--)
 	{
-		buffer = *route(index, block);
+		buffer = *route(routes, index, block);
 		if (buffer == InvalidBuffer || !compat_buffer_has(buffer, index, block))
 			return InvalidBuffer;
 		block = find_child((const PageHeaderData *) BufferGetPage(buffer), bound, is_forward);
 		if (block == InvalidBlockNumber)
 			return InvalidBuffer;
 	}
-	buffer = *route(index, block);
-	if (buffer == InvalidBuffer || !compat_read_recent_buffer(index, block, buffer))
-		return InvalidBuffer;
-	pgstat_count_buffer_read(index);
-	pgstat_count_buffer_hit(index);
-	LockBuffer(buffer, BUFFER_LOCK_SHARE);
+	buffer = pin_page(routes, index, block);
+	if (BufferIsValid(buffer))
+		LockBuffer(buffer, BUFFER_LOCK_SHARE);
 	return buffer;
 }
 
@@ -479,7 +491,7 @@ descend_locked(Relation index, const Bound *bound, bool is_forward)
 		Page		page = BufferGetPage(buffer);
 
 		LockBuffer(buffer, BUFFER_LOCK_SHARE);
-		*route(index, block) = buffer;
+		*route(routes, index, block) = buffer;
 		if (level == 0)
 			return buffer;
 		block = is_tree_page(page) && BTPageGetOpaque(page)->btpo_level == level ?
@@ -497,7 +509,10 @@ find_leaf(Relation index, const Bound *bound, bool is_forward)
 	Buffer		buffer = InvalidBuffer;
 
 	if (routes == NULL)
-		routes = MemoryContextAllocZero(CacheMemoryContext, sizeof(Buffer) << ROUTE_BITS);
+	{
+		routes = MemoryContextAllocZero(CacheMemoryContext, sizeof(Buffer) << (ROUTE_BITS + 1));
+		row_routes = routes + (1 << ROUTE_BITS);
+	}
 	if (++descents % PINNED_SHARE != 0)
 		buffer = descend_unlocked(index, bound, is_forward);
 	return BufferIsValid(buffer) ? buffer : descend_locked(index, bound, is_forward);
@@ -699,7 +714,37 @@ finish(IndexScanDesc scan, Buffer buffer)
 		_bt_preprocess_keys(scan);
 }
 
+/*
+ * The page of the first row, which heap then need not look up.  Heap prunes a
+ * page that it comes to, and finds itself on this one already.
+ */
+static bool
+pin_row_page(IndexScanDesc scan, bool is_forward)
+{
+	BTScanPos	position = &((BTScanOpaque) scan->opaque)->currPos;
+	IndexFetchHeapData *fetch = (IndexFetchHeapData *) scan->xs_heapfetch;
+	const ItemPointerData *row = &position->items[is_forward ? position->firstItem : position->lastItem].heapTid;
+
+	if (!COMPAT_ROW_PAGE_CAN_BE_PINNED || scan->xs_want_itup || position->firstItem > position->lastItem ||
+		BufferIsValid(fetch->xs_cbuf))
+		return true;
+	fetch->xs_cbuf = pin_page(row_routes, scan->heapRelation, ItemPointerGetBlockNumber(row));
+	if (!BufferIsValid(fetch->xs_cbuf))
+		return false;
+	compat_prune_page(scan->heapRelation, fetch->xs_cbuf);
+	return true;
+}
+
 void
+btree_position_remember_row(IndexScanDesc scan)
+{
+	Buffer		buffer = ((IndexFetchHeapData *) scan->xs_heapfetch)->xs_cbuf;
+
+	if (BufferIsValid(buffer))
+		*route(row_routes, scan->heapRelation, BufferGetBlockNumber(buffer)) = buffer;
+}
+
+bool
 btree_position_scan(const BtreePosition *position, IndexScanDesc scan, ScanDirection direction)
 {
 	BTScanOpaque so = (BTScanOpaque) scan->opaque;
@@ -710,26 +755,28 @@ btree_position_scan(const BtreePosition *position, IndexScanDesc scan, ScanDirec
 	Buffer		buffer;
 
 	if (!position->is_known || BTScanPosIsValid(so->currPos))
-		return;
+		return true;
 	if (index->rd_amcache == NULL || scan->parallel_scan != NULL || compat_old_snapshots_expire() ||
 		scan->xs_want_itup != (so->currTuples != NULL) || ScanDirectionIsNoMovement(direction) ||
 		!make_bound(position, &position->lower, scan->keyData, &lower) ||
 		!make_bound(position, &position->upper, scan->keyData, &upper))
-		return;
+		return true;
 	buffer = find_leaf(index, is_forward ? &lower : &upper, is_forward);
 	if (!BufferIsValid(buffer))
-		return;
-	if (read_leaf(scan, BufferGetPage(buffer), &lower, &upper, is_forward))
-		finish(scan, buffer);
-	else
+		return true;
+	if (!read_leaf(scan, BufferGetPage(buffer), &lower, &upper, is_forward))
+	{
 		UnlockReleaseBuffer(buffer);
+		return true;
+	}
+	finish(scan, buffer);
+	return pin_row_page(scan, is_forward);
 }
 
 bool
 btree_position_end(IndexScanDesc scan)
 {
 	BTScanOpaque so = (BTScanOpaque) scan->opaque;
-
 	if (scan->indexRelation->rd_rel->relam != BTREE_AM_OID || so->numKilled > 0 || BTScanPosIsPinned(so->currPos) ||
 		BTScanPosIsValid(so->markPos))
 		return false;

@@ -64,8 +64,14 @@ typedef struct BtreePosition
 /* Whether scans with such keys can be positioned. */
 extern BtreePosition btree_position_describe(Relation index, const ScanKeyData *keys, int key_count);
 
-/* Does what the first btgettuple() does before it returns an entry, or nothing. */
-extern void btree_position_scan(const BtreePosition *position, IndexScanDesc scan, ScanDirection direction);
+/*
+ * Does what the first btgettuple() does before it returns an entry, or nothing.
+ * False: where the first row's page is was not known, and should be remembered
+ * once the row was returned.
+ */
+extern bool btree_position_scan(const BtreePosition *position, IndexScanDesc scan, ScanDirection direction);
+
+extern void btree_position_remember_row(IndexScanDesc scan);
 
 /* The scan gives back what amrescan() gives back; false: it has to be called. */
 extern bool btree_position_end(IndexScanDesc scan);

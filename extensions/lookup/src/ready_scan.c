@@ -56,13 +56,18 @@ exec_positioned(PlanState *node)
 {
 	ReadyScan  *scan = find_scan(node);
 	IndexScanDesc descriptor = *scan->descriptor;
+	TupleTableSlot *row;
 
 	/* As the node does first, too. */
 	if (scan->runtime_key_count > 0 && !*scan->are_runtime_keys_ready)
 		ExecReScan(node);
-	if (descriptor != NULL)
-		btree_position_scan(&scan->position, descriptor, scan->direction * node->state->es_direction);
-	return node->ExecProcNodeReal(node);
+	if (descriptor == NULL ||
+		btree_position_scan(&scan->position, descriptor, scan->direction * node->state->es_direction))
+		return node->ExecProcNodeReal(node);
+	row = node->ExecProcNodeReal(node);
+	if (!TupIsNull(row))
+		btree_position_remember_row(descriptor);
+	return row;
 }
 
 void
@@ -102,10 +107,10 @@ ready_end_scan(ReadyScan *scan)
 		scan->has_descriptor = true;
 	}
 	scan->fetch_flags = compat_index_fetch_flags(descriptor->xs_heapfetch);
-	table_index_fetch_end(descriptor->xs_heapfetch);
-	descriptor->xs_heapfetch = NULL;
 	/* Keys that this execution did not compute point to what is gone, and the scan holds nothing. */
 	if (!btree_position_end(descriptor) && (scan->runtime_key_count == 0 || *scan->are_runtime_keys_ready))
 		index_rescan(descriptor, scan->keys, scan->key_count, NULL, 0);
+	table_index_fetch_end(descriptor->xs_heapfetch);
+	descriptor->xs_heapfetch = NULL;
 	descriptor->xs_snapshot = NULL;
 }
