@@ -324,7 +324,8 @@ def test_keytree_working_set_writes_a_curve_of_both(monkeypatch):
 
 
 @pytest.mark.slow
-def test_lookups_measure_both_sides():
+def test_lookups_measure_both_sides(monkeypatch):
+    monkeypatch.setattr(lookups, "KEYS", 500)
     document = _run("lookups", "--scale", "1", "--executions", "400", "--rounds", "1",
                     "--seconds", "1")  # fmt: skip
     names = [case.workload for case in lookups.cases(1)]
@@ -337,6 +338,7 @@ def test_lookups_measure_both_sides():
 @pytest.mark.slow
 def test_lookups_write_a_curve_of_working_sets(monkeypatch):
     monkeypatch.setattr(lookups, "SHARES", (1, 50))
+    monkeypatch.setattr(lookups, "KEYS", 500)
     document = _run("lookups", "--working-set", "16", "--executions", "400", "--rounds", "1")
     assert [share for _, _, share in medians(document)] == [1, 50]
     assert all(set(row) == {"stock", "lookup"} for row in medians(document).values())
