@@ -936,6 +936,51 @@ compat_end_instrumentation(QueryDesc *query)
 #define COMPAT_CASES_OF_FUNCTIONS case EEOP_FUNCEXPR_STRICT_1: case EEOP_FUNCEXPR_STRICT_2:
 #endif
 
+/* The arguments of a subplan are steps of the calling expression from 18 on, which also has a step for one argument. */
+#if PG_VERSION_NUM < 180000
+#define COMPAT_SUBPLAN_ARGUMENTS(subplan) ((subplan)->args)
+#define COMPAT_CASES_OF_SUBPLAN_ARGUMENTS
+#define COMPAT_CASES_OF_AGGREGATE_ARGUMENTS
+#else
+#define COMPAT_SUBPLAN_ARGUMENTS(subplan) NIL
+#define COMPAT_CASES_OF_SUBPLAN_ARGUMENTS case EEOP_PARAM_SET:
+#define COMPAT_CASES_OF_AGGREGATE_ARGUMENTS case EEOP_AGG_STRICT_INPUT_CHECK_ARGS_1:
+#endif
+
+/* Whether a buffer, which nobody keeps in place, has this block of a relation. */
+#if PG_VERSION_NUM < 160000
+#define compat_buffer_has(buffer, rel, block) \
+	(GetBufferDescriptor((buffer) - 1)->tag.blockNum == (block) && \
+	 GetBufferDescriptor((buffer) - 1)->tag.forkNum == MAIN_FORKNUM && \
+	 RelFileNodeEquals(GetBufferDescriptor((buffer) - 1)->tag.rnode, (rel)->rd_node))
+#else
+#define compat_buffer_has(buffer, rel, block) \
+	(GetBufferDescriptor((buffer) - 1)->tag.blockNum == (block) && \
+	 BufTagGetForkNum(&GetBufferDescriptor((buffer) - 1)->tag) == MAIN_FORKNUM && \
+	 BufTagMatchesRelFileLocator(&GetBufferDescriptor((buffer) - 1)->tag, &(rel)->rd_locator))
+#endif
+
+/* A btree scan remembers its direction from 17 on, and the page's left link and whether it drops pins from 18 on. */
+#if PG_VERSION_NUM < 170000
+#define compat_set_scan_position(position, left_page, direction) ((void) 0)
+#elif PG_VERSION_NUM < 180000
+#define compat_set_scan_position(position, left_page, direction) ((position)->dir = (direction))
+#else
+#define compat_set_scan_position(position, left_page, direction) \
+	((position)->prevPage = (left_page), (position)->dir = (direction))
+#endif
+/* Whether heap's fetch of rows only asks which buffer it has. 19's remembers the block and a page of the map, too. */
+#define COMPAT_ROW_PAGE_CAN_BE_PINNED (PG_VERSION_NUM < 190000)
+
+/* Backward scans return the rows of one entry in descending order from 19 on. */
+#define COMPAT_BACKWARD_ROWS_DESCEND (PG_VERSION_NUM >= 190000)
+#if PG_VERSION_NUM < 180000
+#define compat_scan_drops_pin(scan, state) \
+	(IsMVCCSnapshot((scan)->xs_snapshot) && RelationNeedsWAL((scan)->indexRelation) && !(scan)->xs_want_itup)
+#else
+#define compat_scan_drops_pin(scan, state) ((state)->dropPin)
+#endif
+
 /* 19 names the type of system caches' numbers. */
 #if PG_VERSION_NUM < 190000
 typedef int CompatSysCacheId;

@@ -16,6 +16,7 @@ from penumbra_lab.bench import (
     htap,
     keytree_clients,
     keytree_working_set,
+    lookups,
     numeric,
     sessions,
     sort,
@@ -320,6 +321,27 @@ def test_keytree_working_set_writes_a_curve_of_both(monkeypatch):
     document = _run("keytree-working-set", "--rounds", "1")
     assert [size for _, _, size in medians(document)] == [1, 2]
     assert all(set(row) == {"btree", "keytree"} for row in medians(document).values())
+
+
+@pytest.mark.slow
+def test_lookups_measure_both_sides(monkeypatch):
+    monkeypatch.setattr(lookups, "KEYS", 500)
+    document = _run("lookups", "--scale", "1", "--executions", "400", "--rounds", "1",
+                    "--seconds", "1")  # fmt: skip
+    names = [case.workload for case in lookups.cases(1)]
+    assert [name for name, _, _ in medians(document)][: len(names)] == names
+    assert [case["workload"] for case in document["sections"]["cases"]][: len(names)] == names
+    assert len(document["sections"]["cases"]) == len(names) + 2
+    assert all(set(row) == {"stock", "lookup"} for row in medians(document).values())
+
+
+@pytest.mark.slow
+def test_lookups_write_a_curve_of_working_sets(monkeypatch):
+    monkeypatch.setattr(lookups, "SHARES", (1, 50))
+    monkeypatch.setattr(lookups, "KEYS", 500)
+    document = _run("lookups", "--working-set", "16", "--executions", "400", "--rounds", "1")
+    assert [share for _, _, share in medians(document)] == [1, 50]
+    assert all(set(row) == {"stock", "lookup"} for row in medians(document).values())
 
 
 @pytest.mark.slow

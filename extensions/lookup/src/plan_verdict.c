@@ -20,12 +20,20 @@ are_known_nodes(const Plan *plan)
 {
 	if (plan == NULL)
 		return true;
-	if (plan->initPlan != NIL || plan->parallel_aware)
+	if (plan->parallel_aware)
 		return false;
 	switch (nodeTag(plan))
 	{
 		case T_Result:
 		case T_NestLoop:
+		case T_Sort:
+			break;
+		case T_Agg:
+			/* Hash tables are built anew by each rescan. */
+			if ((((const Agg *) plan)->aggstrategy != AGG_PLAIN && ((const Agg *) plan)->aggstrategy != AGG_SORTED) ||
+				((const Agg *) plan)->aggsplit != AGGSPLIT_SIMPLE || ((const Agg *) plan)->groupingSets != NIL ||
+				((const Agg *) plan)->chain != NIL)
+				return false;
 			break;
 		case T_Limit:
 			/* WITH TIES keeps a row. */
@@ -49,10 +57,17 @@ are_known_nodes(const Plan *plan)
 LookupOutcome
 plan_verdict(const PlannedStmt *stmt)
 {
+	ListCell   *cell;
+
 	if (stmt->commandType != CMD_SELECT || stmt->utilityStmt != NULL || stmt->hasModifyingCTE ||
-		stmt->rowMarks != NIL || stmt->subplans != NIL || stmt->parallelModeNeeded ||
+		stmt->rowMarks != NIL || stmt->parallelModeNeeded ||
 		(stmt->jitFlags & PGJIT_PERFORM) != 0 || compat_prunes_partitions(stmt) ||
 		!compat_only_selects(stmt))
 		return OUTCOME_STATEMENT;
+	foreach(cell, stmt->subplans)
+	{
+		if (!are_known_nodes(lfirst(cell)))
+			return OUTCOME_NODE;
+	}
 	return are_known_nodes(stmt->planTree) ? OUTCOME_READY : OUTCOME_NODE;
 }

@@ -14,9 +14,12 @@
 #include "pg_compat.h"
 
 #include "access/tableam.h"
+#include "access/transam.h"
+#include "catalog/pg_aggregate.h"
 #include "catalog/pg_am.h"
 #include "commands/defrem.h"
 #include "executor/executor.h"
+#include "executor/nodeAgg.h"
 #include "pgstat.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
@@ -80,7 +83,9 @@ add_index_scan(ReadyState *state, IndexScanState *node)
 	ReadyScan	scan = {
 		.node = &node->ss, .index = node->iss_RelationDesc, .descriptor = &node->iss_ScanDesc,
 		.keys = node->iss_ScanKeys, .key_count = node->iss_NumScanKeys,
-		.runtime_key_count = node->iss_NumRuntimeKeys, .are_runtime_keys_ready = &node->iss_RuntimeKeysReady
+		.runtime_key_count = node->iss_NumRuntimeKeys,
+		.direction = ((IndexScan *) node->ss.ps.plan)->indexorderdir,
+		.are_runtime_keys_ready = &node->iss_RuntimeKeysReady
 	};
 
 	if (!ready_add_expression(state, node->indexqualorig))
@@ -94,13 +99,74 @@ add_index_only_scan(ReadyState *state, IndexOnlyScanState *node)
 	ReadyScan	scan = {
 		.node = &node->ss, .index = node->ioss_RelationDesc, .descriptor = &node->ioss_ScanDesc,
 		.keys = node->ioss_ScanKeys, .key_count = node->ioss_NumScanKeys,
-		.runtime_key_count = node->ioss_NumRuntimeKeys, .are_runtime_keys_ready = &node->ioss_RuntimeKeysReady,
+		.runtime_key_count = node->ioss_NumRuntimeKeys,
+		.direction = ((IndexOnlyScan *) node->ss.ps.plan)->indexorderdir,
+		.are_runtime_keys_ready = &node->ioss_RuntimeKeysReady,
 		.map_buffer = &node->ioss_VMBuffer
 	};
 
 	if (!ready_add_expression(state, node->recheckqual))
 		return OUTCOME_EXPRESSION;
 	return add_scan(state, scan, node->ioss_RuntimeKeys);
+}
+
+/*
+ * An aggregate's functions are called with the rights of its owner, which are
+ * not looked at again: that of PostgreSQL's own aggregates may call anything.
+ */
+static bool
+add_aggregation(ReadyState *state, AggState *node)
+{
+	for (int i = 0; i < node->numtrans; i++)
+	{
+		AggStatePerTrans transition = &node->pertrans[i];
+
+		if (transition->numSortCols > 0 || transition->numDistinctCols > 0 || OidIsValid(transition->serialfn_oid) ||
+			OidIsValid(transition->deserialfn_oid))
+			return false;
+		state->functions = lappend(state->functions, &transition->transfn);
+	}
+	for (int i = 0; i < node->numaggs; i++)
+	{
+		AggStatePerAgg aggregate = &node->peragg[i];
+
+		if (aggregate->aggref->aggkind != AGGKIND_NORMAL || aggregate->aggref->aggfnoid >= FirstNormalObjectId)
+			return false;
+		state->executed_functions = lappend_oid(state->executed_functions, aggregate->aggref->aggfnoid);
+		if (OidIsValid(aggregate->finalfn_oid))
+			state->functions = lappend(state->functions, &aggregate->finalfn);
+	}
+	for (int i = 0; i < node->numphases; i++)
+	{
+		AggStatePerPhase phase = &node->phases[i];
+
+		if (!ready_add_expression(state, phase->evaltrans))
+			return false;
+		for (int column = 0; phase->eqfunctions != NULL && column < phase->aggnode->numCols; column++)
+		{
+			if (!ready_add_expression(state, phase->eqfunctions[column]))
+				return false;
+		}
+	}
+	return true;
+}
+
+/* Subqueries of a value or of EXISTS.  Others keep hash tables and arrays. */
+static bool
+add_subplans(ReadyState *state, List *subplans)
+{
+	ListCell   *cell;
+
+	foreach(cell, subplans)
+	{
+		SubPlanState *subplan = lfirst(cell);
+
+		if ((subplan->subplan->subLinkType != EXISTS_SUBLINK && subplan->subplan->subLinkType != EXPR_SUBLINK) ||
+			subplan->subplan->useHashTable || !add_expressions(state, COMPAT_SUBPLAN_ARGUMENTS(subplan)))
+			return false;
+		state->subplans = lappend(state->subplans, subplan);
+	}
+	return true;
 }
 
 static LookupOutcome
@@ -126,6 +192,13 @@ add_node(ReadyState *state, PlanState *node)
 			/* It is filled once, with NULLs that are nobody's. */
 			state->slots = list_delete_ptr(state->slots, ((NestLoopState *) node)->nl_NullInnerTupleSlot);
 			break;
+		case T_SortState:
+			state->has_sort = true;
+			break;
+		case T_AggState:
+			if (!add_aggregation(state, (AggState *) node))
+				outcome = OUTCOME_EXPRESSION;
+			break;
 		case T_IndexScanState:
 			outcome = add_index_scan(state, (IndexScanState *) node);
 			break;
@@ -135,7 +208,8 @@ add_node(ReadyState *state, PlanState *node)
 		default:
 			return OUTCOME_NODE;
 	}
-	if (outcome == OUTCOME_READY && !add_expressions(state, expressions))
+	if (outcome == OUTCOME_READY && (!add_expressions(state, expressions) || !add_subplans(state, node->initPlan) ||
+									 !add_subplans(state, node->subPlan)))
 		outcome = OUTCOME_EXPRESSION;
 	if (outcome == OUTCOME_READY && node->lefttree != NULL)
 		outcome = add_node(state, node->lefttree);
@@ -167,6 +241,8 @@ add_sources(ReadyState *state)
 		state->relations = list_append_unique_oid(state->relations, ((CompatPermissions *) lfirst(cell))->relid);
 	foreach(cell, state->functions)
 		add_source(state, PROCOID, ((FmgrInfo *) lfirst(cell))->fn_oid);
+	foreach(cell, state->executed_functions)
+		add_source(state, PROCOID, lfirst_oid(cell));
 	foreach(cell, state->nodes)
 	{
 		TupleDesc	type = ((PlanState *) lfirst(cell))->ps_ResultTupleDesc;
@@ -208,7 +284,7 @@ has_only_scans(const ReadyState *state)
 
 	for (Index i = 0; i < estate->es_range_table_size; i++)
 		open_count += estate->es_relations[i] != NULL;
-	return open_count == state->scan_count && estate->es_subplanstates == NIL && estate->es_rowmarks == NULL &&
+	return open_count == state->scan_count && estate->es_rowmarks == NULL &&
 		estate->es_opened_result_relations == NIL && estate->es_auxmodifytables == NIL &&
 		estate->es_partition_directory == NULL && estate->es_jit == NULL && estate->es_epq_active == NULL &&
 		estate->es_query_dsa == NULL;
@@ -231,6 +307,7 @@ describe_state(LookupPlan *plan, QueryDesc *query)
 	state->has_parameters = params != NULL;
 	state->param_compile = params == NULL ? NULL : params->paramCompile;
 	state->parser_setup_argument = params == NULL ? NULL : params->parserSetupArg;
+	state->scroll_eflags = estate->es_top_eflags & READY_SCROLL_EFLAGS;
 	state->checked_user = InvalidOid;
 	state->contexts = list_copy(estate->es_exprcontexts);
 	state->slots = list_copy(estate->es_tupleTable);
@@ -266,6 +343,7 @@ ready_adopt(LookupPlan *plan, QueryDesc *query)
 	MemoryContext previous;
 	ReadyState *state;
 	LookupOutcome outcome;
+	ListCell   *cell;
 
 	if (plan->verdict != OUTCOME_READY || plan->state != NULL || !is_ordinary(plan, query) || !ready_make_room())
 		return false;
@@ -273,6 +351,11 @@ ready_adopt(LookupPlan *plan, QueryDesc *query)
 	previous = MemoryContextSwitchTo(query->estate->es_query_cxt);
 	state = describe_state(plan, query);
 	outcome = add_node(state, state->planstate);
+	foreach(cell, state->estate->es_subplanstates)
+	{
+		if (outcome == OUTCOME_READY && lfirst(cell) != NULL)
+			outcome = add_node(state, lfirst(cell));
+	}
 	if (outcome == OUTCOME_READY && !has_only_scans(state))
 		outcome = OUTCOME_STATEMENT;
 	if (outcome != OUTCOME_READY)
@@ -289,6 +372,7 @@ ready_adopt(LookupPlan *plan, QueryDesc *query)
 		return false;
 	}
 	keep_functions_apart(state);
+	ready_position_scans(state);
 	compat_end_instrumentation(query);
 	ready_rest(state);
 	copy_descriptions(state);

@@ -5,7 +5,8 @@
  *
  * A step is known if all that it keeps is the lookup data of functions, or
  * nothing.  Others are not taken: they remember row types, domains'
- * constraints, hash tables or subqueries.
+ * constraints or hash tables.  Subplans and aggregates are members of their
+ * nodes, where ready_adopt.c looks at them.
  *
  *-------------------------------------------------------------------------
  */
@@ -17,8 +18,8 @@
 
 #include "ready_state.h"
 
-static void
-add_function(ReadyState *state, FmgrInfo *function)
+void
+ready_add_function(ReadyState *state, FmgrInfo *function)
 {
 	state->functions = lappend(state->functions, function);
 	state->executed_functions = lappend_oid(state->executed_functions, function->fn_oid);
@@ -69,6 +70,19 @@ add_step(ReadyState *state, ExprEvalOp operation, ExprEvalStep *step)
 		case EEOP_CASE_TESTVAL:
 		case EEOP_MAKE_READONLY:
 		case EEOP_SQLVALUEFUNCTION:
+		COMPAT_CASES_OF_SUBPLAN_ARGUMENTS
+		case EEOP_SUBPLAN:
+		case EEOP_AGGREF:
+		COMPAT_CASES_OF_AGGREGATE_ARGUMENTS
+		case EEOP_AGG_STRICT_INPUT_CHECK_ARGS:
+		case EEOP_AGG_STRICT_INPUT_CHECK_NULLS:
+		case EEOP_AGG_PLAIN_PERGROUP_NULLCHECK:
+		case EEOP_AGG_PLAIN_TRANS_INIT_STRICT_BYVAL:
+		case EEOP_AGG_PLAIN_TRANS_STRICT_BYVAL:
+		case EEOP_AGG_PLAIN_TRANS_BYVAL:
+		case EEOP_AGG_PLAIN_TRANS_INIT_STRICT_BYREF:
+		case EEOP_AGG_PLAIN_TRANS_STRICT_BYREF:
+		case EEOP_AGG_PLAIN_TRANS_BYREF:
 			return true;
 		COMPAT_CASES_OF_FUNCTIONS
 		case EEOP_FUNCEXPR:
@@ -78,14 +92,14 @@ add_step(ReadyState *state, ExprEvalOp operation, ExprEvalStep *step)
 		case EEOP_DISTINCT:
 		case EEOP_NOT_DISTINCT:
 		case EEOP_NULLIF:
-			add_function(state, step->d.func.finfo);
+			ready_add_function(state, step->d.func.finfo);
 			return true;
 		case EEOP_IOCOERCE:
-			add_function(state, step->d.iocoerce.finfo_out);
-			add_function(state, step->d.iocoerce.finfo_in);
+			ready_add_function(state, step->d.iocoerce.finfo_out);
+			ready_add_function(state, step->d.iocoerce.finfo_in);
 			return true;
 		case EEOP_SCALARARRAYOP:
-			add_function(state, step->d.scalararrayop.finfo);
+			ready_add_function(state, step->d.scalararrayop.finfo);
 			return true;
 		default:
 			return false;

@@ -14,18 +14,13 @@
 
 #include "pg_compat.h"
 
-#include "access/genam.h"
 #include "access/table.h"
-#include "access/tableam.h"
 #include "access/xact.h"
-#include "access/xlog.h"
 #include "catalog/objectaccess.h"
 #include "executor/executor.h"
 #include "miscadmin.h"
 #include "pgstat.h"
-#include "storage/bufmgr.h"
 #include "utils/memutils.h"
-#include "utils/rel.h"
 #include "utils/relcache.h"
 #include "utils/snapmgr.h"
 
@@ -180,7 +175,8 @@ find_refusal(ReadyState *state, const QueryDesc *query, int eflags)
 {
 	if (state->is_in_use)
 		return OUTCOME_IN_USE;
-	if ((eflags & ~READY_EFLAGS) != 0 || query->instrument_options != 0)
+	if ((eflags & ~READY_EFLAGS) != 0 || query->instrument_options != 0 ||
+		(state->has_sort && (eflags & READY_SCROLL_EFLAGS) != state->scroll_eflags))
 		return OUTCOME_OPTIONS;
 	if (query->snapshot == NULL || !IsMVCCSnapshot(query->snapshot) || query->crosscheck_snapshot != NULL)
 		return OUTCOME_SNAPSHOT;
@@ -237,85 +233,6 @@ close_relations(ReadyState *state)
 	}
 }
 
-/* As index_beginscan() and, where all keys are constants, the node's first call do. */
-static void
-begin_scan(ReadyState *state, ReadyScan *scan)
-{
-	IndexScanDesc descriptor = *scan->descriptor;
-
-	if (descriptor == NULL)
-		return;
-	descriptor->xs_snapshot = state->estate->es_snapshot;
-	descriptor->xactStartedInRecovery = TransactionStartedDuringRecovery();
-	descriptor->ignore_killed_tuples = !descriptor->xactStartedInRecovery;
-	descriptor->xs_heapfetch = compat_index_fetch_again(scan->table, scan->fetch_flags);
-	if (scan->runtime_key_count == 0)
-		index_rescan(descriptor, scan->keys, scan->key_count, NULL, 0);
-}
-
-/*
- * amrescan() drops the scan's pins and marks what it found dead, as amendscan()
- * does, and keeps memory.  The table's part is ended: heap's keeps pins over a
- * rescan from 19 on.
- */
-static void
-end_scan(ReadyScan *scan)
-{
-	IndexScanDesc descriptor = *scan->descriptor;
-
-	if (scan->map_buffer != NULL && BufferIsValid(*scan->map_buffer))
-	{
-		ReleaseBuffer(*scan->map_buffer);
-		*scan->map_buffer = InvalidBuffer;
-	}
-	if (descriptor == NULL)
-		return;
-	if (!scan->has_descriptor)
-	{
-		/* index_beginscan()'s reference, beside that of index_open() */
-		RelationDecrementReferenceCount(scan->index);
-		scan->has_descriptor = true;
-	}
-	scan->fetch_flags = compat_index_fetch_flags(descriptor->xs_heapfetch);
-	table_index_fetch_end(descriptor->xs_heapfetch);
-	descriptor->xs_heapfetch = NULL;
-	/* Keys that this execution did not compute point to what is gone, and the scan holds nothing. */
-	if (scan->runtime_key_count == 0 || *scan->are_runtime_keys_ready)
-		index_rescan(descriptor, scan->keys, scan->key_count, NULL, 0);
-	descriptor->xs_snapshot = NULL;
-}
-
-/* What ExecInitNode() leaves. Not ExecReScan(), which computes a LIMIT at once, and rescans what never ran. */
-static void
-reset_node(PlanState *node)
-{
-	bms_free(node->chgParam);
-	node->chgParam = NULL;
-	switch (nodeTag(node))
-	{
-		case T_ResultState:
-			((ResultState *) node)->rs_done = false;
-			((ResultState *) node)->rs_checkqual = ((ResultState *) node)->resconstantqual != NULL;
-			break;
-		case T_LimitState:
-			((LimitState *) node)->lstate = LIMIT_INITIAL;
-			break;
-		case T_NestLoopState:
-			((NestLoopState *) node)->nl_NeedNewOuter = true;
-			((NestLoopState *) node)->nl_MatchedOuter = false;
-			break;
-		case T_IndexScanState:
-			((IndexScanState *) node)->iss_RuntimeKeysReady = false;
-			((IndexScanState *) node)->iss_ReachedEnd = false;
-			break;
-		case T_IndexOnlyScanState:
-			((IndexOnlyScanState *) node)->ioss_RuntimeKeysReady = false;
-			break;
-		default:
-			elog(ERROR, "unexpected node: %d", (int) nodeTag(node));
-	}
-}
-
 static void
 start_execution(ReadyState *state, QueryDesc *query, int eflags)
 {
@@ -334,12 +251,13 @@ start_execution(ReadyState *state, QueryDesc *query, int eflags)
 	estate->es_finished = false;
 	if (state->exec_param_count > 0)
 		memset(estate->es_param_exec_vals, 0, state->exec_param_count * sizeof(ParamExecData));
+	ready_begin_subplans(state);
 	foreach(cell, state->contexts)
 		((ExprContext *) lfirst(cell))->ecxt_param_list_info = query->params;
 	foreach(cell, state->nodes)
-		reset_node(lfirst(cell));
+		ready_begin_node(lfirst(cell));
 	for (int i = 0; i < state->scan_count; i++)
-		begin_scan(state, &state->scans[i]);
+		ready_begin_scan(state, &state->scans[i]);
 	query->estate = estate;
 	query->planstate = state->planstate;
 	query->tupDesc = state->result_type;
@@ -393,8 +311,11 @@ ready_rest(ReadyState *state)
 
 	foreach(cell, state->slots)
 		ExecClearTuple(lfirst(cell));
+	foreach(cell, state->nodes)
+		ready_end_node(lfirst(cell));
+	ready_end_subplans(state);
 	for (int i = 0; i < state->scan_count; i++)
-		end_scan(&state->scans[i]);
+		ready_end_scan(&state->scans[i]);
 	close_relations(state);
 	UnregisterSnapshot(estate->es_snapshot);
 	estate->es_snapshot = NULL;

@@ -21,10 +21,14 @@
 #include "lib/ilist.h"
 #include "nodes/execnodes.h"
 
+#include "btree_position.h"
 #include "plans.h"
 
 /* Options of executions that make no difference to a state. Cursors that scroll rescan, and read backward. */
 #define READY_EFLAGS (EXEC_FLAG_SKIP_TRIGGERS | EXEC_FLAG_REWIND | EXEC_FLAG_BACKWARD)
+
+/* A sort keeps its result for reading backward if it was asked to when it was initialised. */
+#define READY_SCROLL_EFLAGS (EXEC_FLAG_REWIND | EXEC_FLAG_BACKWARD)
 
 /* An index scan of the state, of either kind. */
 typedef struct ReadyScan
@@ -45,6 +49,8 @@ typedef struct ReadyScan
 	int			runtime_key_count;
 	bool	   *are_runtime_keys_ready;
 	Buffer	   *map_buffer;		/* of an index-only scan's visibility map; NULL: it is none */
+	ScanDirection direction;	/* the plan's */
+	BtreePosition position;		/* where it begins, if that is known of such keys */
 	bool		has_descriptor; /* the scan began in an execution that has ended */
 	uint32		fetch_flags;	/* of 19's table access */
 } ReadyScan;
@@ -80,6 +86,9 @@ typedef struct ReadyState
 	uint64		role_changes;	/* how many there had been then */
 
 	List	   *nodes;			/* PlanState, each before its children */
+	List	   *subplans;		/* SubPlanState */
+	bool		has_sort;
+	int			scroll_eflags;	/* those that its sorts were initialised with */
 	List	   *contexts;		/* ExprContext */
 	List	   *slots;			/* TupleTableSlot */
 	List	   *functions;		/* FmgrInfo of expressions and keys */
@@ -110,11 +119,24 @@ extern void ready_end(ReadyState *state, QueryDesc *query);
 /* Keeps the state of an execution that would end; false: it was not touched. */
 extern bool ready_adopt(LookupPlan *plan, QueryDesc *query);
 
+extern void ready_begin_node(PlanState *node);
+extern void ready_end_node(PlanState *node);
+extern void ready_begin_subplans(ReadyState *state);
+extern void ready_end_subplans(ReadyState *state);
+extern void ready_begin_scan(ReadyState *state, ReadyScan *scan);
+extern void ready_end_scan(ReadyScan *scan);
+
+/* From now on, scans of a state that was adopted find their beginning in btree indexes. */
+extern void ready_position_scans(ReadyState *state);
+
 extern void ready_rest(ReadyState *state);
 extern void ready_destroy(ReadyState *state);
 extern void ready_insert(ReadyState *state);
 extern bool ready_make_room(void);
 extern void ready_keep_to_limit(void);
+
+/* Adds a function that an expression calls. */
+extern void ready_add_function(ReadyState *state, FmgrInfo *function);
 
 /* Adds the functions of an expression to the state's; false: it has a step whose state is not known. */
 extern bool ready_add_expression(ReadyState *state, ExprState *expression);

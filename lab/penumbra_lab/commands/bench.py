@@ -15,6 +15,12 @@ from penumbra_lab.bench.keytree_working_set import (
     keytree_working_set_table,
 )
 from penumbra_lab.bench.load import bench_load, load_table
+from penumbra_lab.bench.lookups import (
+    bench_lookups,
+    bench_lookups_working_set,
+    lookups_table,
+    lookups_working_set_table,
+)
 from penumbra_lab.bench.numeric import bench_numeric, numeric_table
 from penumbra_lab.bench.pgbench import bench_pgbench
 from penumbra_lab.bench.queries import bench_workload
@@ -150,6 +156,28 @@ def bench_keytree_clients_command(rows: int, rounds: int, seconds: int) -> None:
 def bench_keytree_working_set_command(rounds: int) -> None:
     """Lookups per second against the working set: up to four times shared_buffers."""
     conclude(bench_keytree_working_set(rounds), keytree_working_set_table)
+
+
+@bench.command("lookups")
+@click.option("--scale", type=click.IntRange(min=1), default=10, show_default=True,
+              help="Of pgbench's tables: 100,000 accounts each.")  # fmt: skip
+@click.option("--executions", type=click.IntRange(min=100), default=40_000, show_default=True,
+              help="Of one loop.")  # fmt: skip
+@click.option("--rounds", type=click.IntRange(min=1), default=7, show_default=True,
+              help="Measured turns of each pair.")  # fmt: skip
+@click.option("--seconds", type=click.IntRange(min=1), default=5, show_default=True,
+              help="Length of one measurement of pgbench.")  # fmt: skip
+@click.option("--working-set", "buffers_mb", type=click.IntRange(min=16), default=None,
+              help="The curve of look-ups over 1 % to 400 % of so many megabytes of"
+                   " shared_buffers instead.")  # fmt: skip
+def bench_lookups_command(scale: int, executions: int, rounds: int, seconds: int,
+                          buffers_mb: int | None) -> None:  # fmt: skip
+    """Short keyed queries with penumbra_lookup and without: loops, pgbench -S, working sets."""
+    if buffers_mb is not None:
+        outcome = bench_lookups_working_set(buffers_mb, executions, rounds)
+        conclude(outcome, lookups_working_set_table)
+        return
+    conclude(bench_lookups(scale, executions, rounds, seconds), lookups_table)
 
 
 @bench.command("sort")

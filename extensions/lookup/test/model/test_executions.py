@@ -37,6 +37,7 @@ BEGIN
         BEGIN
             SELECT failing(id) INTO number FROM a WHERE id = item.id;
             PERFORM FROM c WHERE id = number;
+            IF EXISTS (SELECT FROM b WHERE id = number) THEN answer := answer || '+'; END IF;
             answer := answer || ' ' || number || FOUND || item.at;
         EXCEPTION WHEN division_by_zero THEN answer := answer || ' -';
         END;
@@ -45,6 +46,8 @@ BEGIN
 END$$;
 CREATE FUNCTION open_cursor(name refcursor, wanted int) RETURNS refcursor LANGUAGE plpgsql AS $$
 BEGIN OPEN name SCROLL FOR SELECT id, 100 / (id % 11) FROM a WHERE b >= wanted ORDER BY b, id; RETURN name; END$$;
+CREATE FUNCTION open_sorted(name refcursor, wanted int) RETURNS refcursor LANGUAGE plpgsql AS $$
+BEGIN OPEN name FOR SELECT a.name FROM a WHERE b >= wanted ORDER BY a.name; RETURN name; END$$;
 CREATE FUNCTION open_forward(name refcursor, wanted int) RETURNS refcursor LANGUAGE plpgsql AS $$
 BEGIN OPEN name NO SCROLL FOR SELECT a.name, b.c FROM a JOIN b ON b.id = a.b WHERE a.id = wanted; RETURN name; END$$;
 GRANT ALL ON ALL TABLES IN SCHEMA public TO fuzz_user;
@@ -53,6 +56,7 @@ SET enable_bitmapscan = off;
 SET enable_hashjoin = off;
 SET enable_mergejoin = off;
 SET enable_material = off;
+SET enable_hashagg = off;
 """
 
 STATEMENTS = {
@@ -76,6 +80,11 @@ STATEMENTS = {
     "filter": "(int) AS SELECT id FROM b WHERE id = $1 AND $1 % 2 = 0 AND current_setting('timezone') <> 'UTC'",
     "index_only": "(int) AS SELECT 1, id FROM b WHERE id = $1",
     "less": "(int) AS SELECT count(*) FROM a WHERE b = $1",
+    "totals": "(int) AS SELECT count(*), sum(price), max(name), string_agg(name, ','), array_agg(id), avg(failing(id)) FROM a WHERE b = $1 % 50",
+    "groups": "(int) AS SELECT b, min(name), count(*) FILTER (WHERE id % 2 = 0) FROM a WHERE b BETWEEN $1 % 50 AND $1 % 50 + 2 GROUP BY b",
+    "sorted": "(int) AS SELECT name, price FROM a WHERE b = $1 % 50 ORDER BY price DESC, name LIMIT $1 % 5",
+    "exist": "(int) AS SELECT EXISTS (SELECT FROM a WHERE id = $1), (SELECT name FROM a WHERE id = $1 + 1), (SELECT max(id) FROM a)",
+    "related": "(int) AS SELECT id, EXISTS (SELECT FROM b WHERE b.id = a.b), (SELECT label(b.at::text) FROM b WHERE b.id = a.b) FROM a WHERE id = $1",
     "locked": "(int) AS SELECT id FROM a WHERE id = $1 FOR UPDATE",
     "update": "(int) AS UPDATE a SET b = b + 1 WHERE id = $1 RETURNING id, b",
 }
@@ -130,7 +139,7 @@ TRANSACTIONS = [
     "ROLLBACK", "SAVEPOINT s", "SAVEPOINT s", "ROLLBACK TO s", "RELEASE s",
 ]  # fmt: skip
 CURSORS = [
-    "SELECT open_cursor('{cursor}', {n} % 60)", "SELECT open_forward('{cursor}', {n})", "FETCH {n1} FROM {cursor}",
+    "SELECT open_cursor('{cursor}', {n} % 60)", "SELECT open_sorted('{cursor}', {n} % 50)", "SELECT open_forward('{cursor}', {n})", "FETCH {n1} FROM {cursor}",
     "FETCH {n1} FROM {cursor}", "FETCH BACKWARD {n1} FROM {cursor}", "FETCH LAST FROM {cursor}", "MOVE FIRST FROM {cursor}",
     "CLOSE {cursor}", "EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF, BUFFERS OFF) EXECUTE by_key({n})",
 ]  # fmt: skip

@@ -88,11 +88,82 @@ EXECUTE whole_table;
 EXECUTE whole_table;
 SELECT ready();
 
+-- aggregates, groups in the order of an index, sorts
+SET enable_hashagg = off;
+PREPARE totals(int) AS SELECT count(*), sum(price), max(name), string_agg(name, ',' ), avg(id), array_agg(id) FROM items WHERE parent = $1;
+PREPARE groups(int) AS
+	SELECT parent, count(*) FILTER (WHERE id % 2 = 0), min(name) FROM items WHERE parent BETWEEN $1 AND $1 + 2 GROUP BY parent
+	HAVING count(*) > 5;
+PREPARE sorted(int) AS SELECT name, price FROM items WHERE parent = $1 ORDER BY name DESC LIMIT 3;
+PREPARE sorted_groups(int) AS SELECT left(name, 6), sum(id) FROM items WHERE parent BETWEEN $1 AND $1 + 1 GROUP BY 1 ORDER BY 2 DESC;
+EXPLAIN (COSTS OFF) EXECUTE sorted_groups(1);
+SELECT penumbra_lookup.reset_executions();
+EXECUTE totals(5);
+EXECUTE totals(5);
+EXECUTE totals(6);
+EXECUTE totals(-1);
+EXECUTE totals(7);
+EXECUTE groups(5);
+EXECUTE groups(5);
+EXECUTE groups(98);
+EXECUTE groups(500);
+EXECUTE groups(0);
+EXECUTE sorted(5);
+EXECUTE sorted(5);
+EXECUTE sorted(6);
+EXECUTE sorted(-1);
+EXECUTE sorted(0);
+EXECUTE sorted_groups(5);
+EXECUTE sorted_groups(5);
+EXECUTE sorted_groups(97);
+SELECT ready();
+
+-- subqueries of a value and EXISTS, uncorrelated and correlated
+PREPARE exist(int) AS SELECT EXISTS (SELECT FROM items WHERE id = $1), (SELECT name FROM items WHERE id = $1 + 1), 7 / (SELECT $1);
+PREPARE related(int) AS
+	SELECT id, EXISTS (SELECT FROM items b WHERE b.id = a.parent), (SELECT b.name FROM items b WHERE b.id = a.parent)
+	FROM items a WHERE id BETWEEN $1 AND $1 + 2 AND price < (SELECT max(id) FROM items);
+SELECT penumbra_lookup.reset_executions();
+EXECUTE exist(5);
+EXECUTE exist(5);
+EXECUTE exist(999);
+EXECUTE exist(0);
+EXECUTE exist(1000);
+EXECUTE exist(2000);
+EXECUTE related(5);
+EXECUTE related(5);
+EXECUTE related(97);
+EXECUTE related(0);
+SELECT ready();
+
+-- a cursor that scrolls over a sort takes the state of such a cursor only
+CREATE FUNCTION open_sorted(name refcursor, wanted int) RETURNS refcursor LANGUAGE plpgsql AS $$
+BEGIN OPEN name FOR SELECT items.name FROM items WHERE parent = wanted ORDER BY items.name; RETURN name; END $$;
+CREATE FUNCTION scroll(wanted int) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	cursor refcursor := open_sorted('sorted', wanted);
+	first text;
+	second text;
+BEGIN
+	MOVE LAST FROM cursor;
+	FETCH PRIOR FROM cursor INTO first;
+	FETCH FIRST FROM cursor INTO second;
+	CLOSE cursor;
+	RETURN first || ', ' || second;
+END $$;
+SELECT penumbra_lookup.reset_executions();
+SELECT scroll(i) FROM generate_series(1, 5) i;
+SELECT ready();
+
 -- what is refused, with the reason
 PREPARE locks(int) AS SELECT id FROM items WHERE id = $1 FOR UPDATE;
 PREPARE writes(int) AS UPDATE items SET price = price WHERE id = $1;
-PREPARE aggregates(int) AS SELECT count(*) FROM items WHERE parent = $1;
-PREPARE subquery(int) AS SELECT EXISTS (SELECT FROM items WHERE id = $1);
+SET enable_hashagg = on;
+SET enable_sort = off;
+PREPARE aggregates(int) AS SELECT name, count(*) FROM items WHERE parent = $1 AND id % 10 < 1 GROUP BY name;
+RESET enable_hashagg;
+PREPARE distincts(int) AS SELECT count(DISTINCT name) FROM items WHERE parent = $1;
+PREPARE subquery(int) AS SELECT ARRAY(SELECT id FROM items WHERE id = $1);
 PREPARE whole_row(int) AS SELECT i FROM items i WHERE id = $1;
 SELECT penumbra_lookup.reset_executions();
 EXECUTE locks(1);
@@ -104,6 +175,9 @@ EXECUTE writes(1);
 EXECUTE aggregates(1);
 EXECUTE aggregates(1);
 EXECUTE aggregates(1);
+EXECUTE distincts(1);
+EXECUTE distincts(1);
+EXECUTE distincts(1);
 EXECUTE subquery(1);
 EXECUTE subquery(1);
 EXECUTE subquery(1);
@@ -130,6 +204,9 @@ DECLARE
 BEGIN
 	SELECT name INTO found_name FROM items WHERE id = wanted;
 	PERFORM name FROM items WHERE id = wanted + 1;
+	IF EXISTS (SELECT FROM items WHERE id = wanted + 997) THEN
+		found_name := found_name || '!';
+	END IF;
 	all_names := found_name || ' ' || FOUND;
 	FOR item IN SELECT id, name FROM items WHERE parent = wanted ORDER BY id LIMIT 2 LOOP
 		all_names := all_names || ', ' || item.name;
@@ -170,5 +247,5 @@ SELECT count(*) <= 2 FROM pg_backend_memory_contexts WHERE name = 'penumbra_look
 DEALLOCATE ALL;
 SELECT count(*) FROM pg_backend_memory_contexts WHERE name = 'penumbra_lookup functions';
 DROP TABLE items CASCADE;
-DROP FUNCTION ready(), lookups(int);
+DROP FUNCTION ready(), lookups(int), scroll(int), open_sorted(refcursor, int);
 DROP EXTENSION penumbra_lookup;
