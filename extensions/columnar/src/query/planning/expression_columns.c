@@ -564,7 +564,8 @@ expression_columns_list(List *numbers, Index relid)
 		column = column_of_number(lfirst_int(lc), relid);
 		expr = copyObject(column->expr);
 		ChangeVarNodes(expr, column->relid, 1, 0);
-		expressions = lappend(expressions, list_make2(makeInteger(lfirst_int(lc)), expr));
+		expressions = lappend(expressions, list_make3(makeInteger(lfirst_int(lc)), expr,
+													  makeInteger(column->var->varno)));
 	}
 	return expressions;
 }

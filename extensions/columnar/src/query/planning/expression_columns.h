@@ -53,7 +53,7 @@ extern Var *expression_columns_var(AttrNumber number);
 /*
  * The columns of a table, by their numbers in the plan: "expressions", lists of a
  * number and an expression, with Vars of relation 1, of the columns of the relation,
- * which is the table or its parent.  NULL: one of them cannot be cached.
+ * which is the table or its parent, and what pipelines call that.  NULL: one of them cannot be cached.
  */
 extern ColumnKey *expression_columns_keys(Oid relation, Oid table, List *numbers, List *expressions);
 /* The lists for those numbers that are expressions, while planning; relid 0: of the relation without a parent. */
