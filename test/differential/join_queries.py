@@ -25,6 +25,15 @@ SPARSE_SHARE = 0.06
 # What = finds an operator for, with other types than equal ones.
 MIXED_PAIRS = (("i2", "i4"), ("i4", "i8"), ("i2", "i8"), ("f4", "f8"), ("num", "i4"), ("f8", "i4"), ("d", "ts"),
                ("ts", "tz"), ("d", "tz"), ("text", "bp"), ("f8", "num"))  # fmt: skip
+# Rows of functions, by what they read; columns are those of their rows.
+ELEMENTS = (
+    ("arr", "unnest({arr}) AS {alias}(x)", (("i4", "x"),)),
+    ("arr", "unnest({arr}) WITH ORDINALITY AS {alias}(x, o)", (("i4", "x"), ("i8", "o"))),
+    ("arr", "unnest({arr}, {arr}) AS {alias}(x, y)", (("i4", "x"), ("i4", "y"))),
+    ("doc", "jsonb_array_elements_text({doc} -> 'a') AS {alias}(x)", (("text", "x"),)),
+    ("doc", "jsonb_array_elements({doc} -> 'a') WITH ORDINALITY AS {alias}(e, o)", (("i8", "o"),)),
+    ("doc", "jsonb_array_elements({doc} -> 'a') AS {alias}(e)", (("text", "e #>> '{}'"), ("text", "e ->> 0"))),
+)
 # Without errors on any value of the columns.
 SAFE = {
     "bool": ["({bool} AND {bool})", "({bool} OR {bool})", "(NOT {bool})", "({i4} < {i4})", "({text} <> {text})",
@@ -263,10 +272,12 @@ class JoinQueryGenerator:
         return self._renamed(f"{'LATERAL ' if outer else ''}({body})", item)
 
     def _subquery_body(self, depth: int, outer: Item | None) -> tuple[str, Item]:
-        shape = self.choose.choices(["grouped", "plain", "distinct", "limited", "one_row", "set"],
-                                    [30, 30, 8, 12, 40 if outer else 6, 14])[0]  # fmt: skip
+        shape = self.choose.choices(["grouped", "plain", "distinct", "limited", "one_row", "set", "elements"],
+                                    [30, 30, 8, 12, 40 if outer else 6, 14, 0 if outer else 6])[0]  # fmt: skip
         if shape == "one_row":
             return self._one_row(depth, outer)
+        if shape == "elements":
+            return self._elements_body()
         query, items = self._joined(self.choose.choices([1, 2], [75, 25])[0], depth - 1)
         scope = [c for item in items for c in item.columns]
         rows = min(500, max(item.rows for item in items))
@@ -297,6 +308,24 @@ class JoinQueryGenerator:
         if shape == "set":
             body = self._set_operation(body, columns)
         return body, Item("", columns, rows, "")
+
+    def _elements_body(self) -> tuple[str, Item]:
+        """Functions that return sets in the target list."""
+        table = self.table()
+        arr, doc = (next(c.sql for c in table.columns if c.kind == kind) for kind in ("arr", "doc"))
+        outputs = [(f"{table.alias}.k", ScopeColumn("k", "i4", "k"))]
+        for number, (sql, kind) in enumerate(self.choose.sample([
+            (f"unnest({arr})", "i4"), (f"unnest({arr}) + 1", "i4"), (f"jsonb_array_elements_text({doc} -> 'a')", "text"),
+            (f"jsonb_array_elements({doc} -> 'a') #>> '{{}}'", "text"),
+        ], self.choose.choice([1, 1, 2]))):  # fmt: skip
+            outputs.append((sql, ScopeColumn(f"x{number}", kind, f"x{number}")))
+        select = ", ".join(f"{sql} AS {column.name}" for sql, column in outputs)
+        columns = tuple(column for _, column in outputs)
+        if self._is(0.3):
+            body = f"SELECT {'DISTINCT ' if self._is(0.5) else ''}{select} FROM {table.sql} WHERE {table.alias}.k % 3 = 1"
+        else:
+            body = f"SELECT {select} FROM {table.sql}"
+        return body, Item("", columns, 3 * table.rows, "")
 
     def _set_operation(self, body: str, columns: tuple[ScopeColumn, ...]) -> str:
         """Of the body and of one or two tables."""
@@ -436,7 +465,12 @@ class JoinQueryGenerator:
         items = [self.item(depth)]
         joined = [Joined("", items[0].sql)]
         pairs = float(max(items[0].rows, 1))
-        for _ in range(count - 1):
+        for number in range(count):
+            if self._is(0.05) and pairs <= PAIRS_MAX:
+                pairs *= 3
+                self._add_elements(items, joined)
+            if number == count - 1:
+                break
             join = self.choose.choices(["JOIN", "LEFT JOIN", "RIGHT JOIN", "FULL JOIN", "CROSS JOIN", ","],
                                        [45, 30, 10, 8, 4, 3])[0]  # fmt: skip
             if join in ("JOIN", "LEFT JOIN", "CROSS JOIN") and self._is(0.07):
@@ -462,6 +496,19 @@ class JoinQueryGenerator:
             items.append(item)
             joined.append(Joined(join, item.sql, tuple(on), using))
         return JoinQuery("", (), joined=tuple(joined)), items
+
+    def _add_elements(self, items: list[Item], joined: list[Joined]) -> None:
+        """A row for each element of an array or document of an item."""
+        kind, sql, columns = self.choose.choice(ELEMENTS)
+        found = [c.sql for item in items for c in item.columns if c.kind == kind]
+        if not found:
+            return
+        alias = self._alias("u")
+        function = sql.replace("{arr}", found[-1]).replace("{doc}", found[-1]).replace("{alias}", alias)
+        join = self.choose.choice(["CROSS JOIN", "JOIN", "LEFT JOIN"])
+        joined.append(Joined(join, f"LATERAL {function}", ("true",) if join != "CROSS JOIN" else ()))
+        named = tuple(ScopeColumn(f"({alias}.{name})", kind, name) for kind, name in columns)
+        items.append(Item("", named, 3 * max(item.rows for item in items), alias))
 
     @staticmethod
     def _share_name(left: list[Item], right: Item, name: str) -> bool:

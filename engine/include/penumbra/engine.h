@@ -169,6 +169,27 @@ PenumbraOperator penumbra_plan_add_projection(PenumbraPlan *plan, PenumbraOperat
                                               int count);
 PenumbraOperator penumbra_plan_add_union(PenumbraPlan *plan, const PenumbraOperator *inputs, int count);
 
+/* A column of lists, texts as PenumbraListHead describes them. */
+typedef struct PenumbraUnnestList {
+  int column;           /* of the input */
+  PenumbraType element; /* any but ARRAY */
+  bool may_be_refused;  /* some are PENUMBRA_LIST_REFUSED, which end the execution with PENUMBRA_INVALID_ARGUMENT:
+                           rows are kept back as for penumbra_plan_can_be_unsupported_late() */
+} PenumbraUnnestList;
+
+/*
+ * Rows become as many as the longest of their lists has elements; shorter lists, and null, are filled up with NULLs.
+ * Output: the input's columns, a column of elements for each list, and the element's number, INT8, from 1 on.
+ */
+typedef struct PenumbraUnnest {
+  const PenumbraUnnestList *lists;
+  int list_count;
+  bool keeps_empty; /* a row without elements comes out once, with NULLs */
+  bool has_ordinality;
+} PenumbraUnnest;
+
+PenumbraOperator penumbra_plan_add_unnest(PenumbraPlan *plan, PenumbraOperator input, const PenumbraUnnest *unnest);
+
 #define PENUMBRA_AGGREGATE_ARGUMENTS_MAX 2
 
 typedef struct PenumbraSortKey {

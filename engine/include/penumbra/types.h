@@ -111,6 +111,23 @@ typedef struct PenumbraColumnInput {
   const uint8_t *nulls;    /* 1 = null; NULL = no nulls */
 } PenumbraColumnInput;
 
+/*
+ * A list of values of one type as bytes, which may be stored as TEXT: the head, a uint32_t of flags and the number of
+ * elements; if there are nulls a bit for each element, that it is none; the elements. Those that are no strings stand
+ * there as in a flat vector, a BOOL as a byte. Of strings, and of NUMERIC in PostgreSQL's format, first come the places
+ * where they end, numbers of as many bytes as the head says, then all bytes. Nothing is aligned.
+ */
+typedef enum PenumbraListHead {
+  PENUMBRA_LIST_HAS_NULLS = 1,
+  PENUMBRA_LIST_ENDS_OF_2_BYTES = 2, /* none of the two: of one */
+  PENUMBRA_LIST_ENDS_OF_4_BYTES = 4,
+  PENUMBRA_LIST_COUNT_SHIFT = 3,
+  PENUMBRA_LIST_COUNT_MAX = (1 << 28) - 1
+} PenumbraListHead;
+
+/* In place of a head: the value has no list. */
+#define PENUMBRA_LIST_REFUSED UINT32_MAX
+
 /* How letters change between lower and upper case. */
 typedef enum PenumbraCaseRule {
   PENUMBRA_CASE_C,            /* ASCII letters; other bytes stay */

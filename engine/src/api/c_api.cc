@@ -137,6 +137,10 @@ PenumbraOperator penumbra_plan_add_union(PenumbraPlan* plan, const PenumbraOpera
   return Build(plan, PenumbraOperator{-1}, [&] { return plan->AddUnion(inputs, count); });
 }
 
+PenumbraOperator penumbra_plan_add_unnest(PenumbraPlan* plan, PenumbraOperator input, const PenumbraUnnest* unnest) {
+  return Build(plan, PenumbraOperator{-1}, [&] { return plan->AddUnnest(input, *unnest); });
+}
+
 PenumbraOperator penumbra_plan_add_aggregation(PenumbraPlan* plan, PenumbraOperator input, const PenumbraExpr* keys,
                                                int key_count, const PenumbraAggregateCall* calls, int call_count) {
   return Build(plan, PenumbraOperator{-1},

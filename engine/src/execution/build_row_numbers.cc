@@ -69,6 +69,10 @@ Origin FindOrigin(const Plan& plan, const PipelineSpec& pipeline, const std::vec
       if (column < 0) return {};
       continue;
     }
+    if (step.kind == Operator::Kind::kUnnest) {
+      if (!step.unnest.Passes(column)) return {};
+      continue;
+    }
     const bool is_probe_column = static_cast<size_t>(column) < step.join.probe_types.size();
     if (!step.join.has_probe_columns() || static_cast<const JoinSink&>(*sinks[*id]).is_spilled()) return {};
     if (is_probe_column && JoinReads(step.join, column)) return {};

@@ -531,10 +531,10 @@ PipelineCursor::Progress Executor::StepIntoBatch(Worker* worker) {
   Batch batch;
   PipelineCursor::Progress progress = worker->cursor->Next(context, &batch);
   if (progress != PipelineCursor::Progress::kRows) return progress;
-  // The readers of a sink, and what runs below a join, use their memory again for the next batch, which may come
-  // before this one is fetched; and a pushed chunk is finished when its last batch is.
-  const bool is_elsewhere =
-      worker->pipeline->source() != nullptr || worker->pipeline->has_joins() || worker->cursor->is_at_pushed_chunk();
+  // The readers of a sink, and what runs below a step that multiplies rows, use their memory again for the next batch,
+  // which may come before this one is fetched; and a pushed chunk is finished when its last batch is.
+  const bool is_elsewhere = worker->pipeline->source() != nullptr || worker->pipeline->multiplies_rows() ||
+                            worker->cursor->is_at_pushed_chunk();
   if (is_elsewhere && worker != &caller_) {
     worker->batch->SetCopy(batch);
   } else {
@@ -784,14 +784,14 @@ void Executor::PushRows(PenumbraOperator scan, const Rows& rows) {
     PeekRows(rows);
     return;
   }
-  if (!caller_.pipeline->has_joins()) {
+  if (!caller_.pipeline->multiplies_rows()) {
     for (uint32_t begin = 0; begin < rows.row_count(); begin += kVectorRows) {
       caller_.cursor->Push(rows, begin, std::min(kVectorRows, rows.row_count() - begin));
       RunPushedRows();
     }
     return;
   }
-  // A join may make more of them than a call may take: the rest is for Fetch().
+  // Such a step may make more of them than a call may take: the rest is for Fetch().
   pushed_.push_back(rows);
   const auto begun = Clock::now();
   while (FeedPushedRows() && Clock::now() - begun < kPieceTime) RunPushedRows();

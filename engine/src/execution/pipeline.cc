@@ -6,6 +6,7 @@
 
 #include "execution/prefilter_place.h"
 #include "plan/operator_kinds.h"
+#include "unnest/unnest.h"
 #include "vector/vector_build.h"
 
 namespace penumbra {
@@ -24,6 +25,12 @@ Batch SelectRows(const Batch& batch, const std::vector<bool>& needed, const uint
 void FindPipelinesInto(const Plan& plan, PenumbraOperator sink, PenumbraOperator top,
                        std::vector<PipelineSpec>* pipelines);
 
+// Whether more rows may come out of the step than go in.
+bool Multiplies(const Operator& step) {
+  const PipelineRole role = KindOf(step).role;
+  return role == PipelineRole::kMultiply || role == PipelineRole::kProbe;
+}
+
 // `above` has the steps from the topmost down.
 void AddPipeline(PenumbraOperator source, PipelineSpec above, std::vector<PipelineSpec>* group) {
   above.source = source;
@@ -39,6 +46,7 @@ void Descend(const Plan& plan, PenumbraOperator id, PipelineSpec above, std::vec
   const Operator& current = plan.op(id);
   switch (KindOf(current).role) {
     case PipelineRole::kStep:
+    case PipelineRole::kMultiply:
       if (current.runs_in_scan) {
         above.scan_filter = id;
       } else {
@@ -97,6 +105,8 @@ const Vector* FindDictionary(const Plan& plan, const PipelineSpec& spec,
       const Expr& expr = *step.exprs[column];
       if (expr.kind != Expr::Kind::kColumn) return nullptr;
       column = expr.column;
+    } else if (KindOf(step).role == PipelineRole::kMultiply) {
+      if (static_cast<size_t>(column) >= step.unnest.input_columns) return nullptr;
     } else if (KindOf(step).role == PipelineRole::kProbe) {
       if (!step.join.has_probe_columns()) return &kNoRows;
       if (static_cast<size_t>(column) < step.join.probe_types.size()) continue;
@@ -121,8 +131,8 @@ Pipeline::Pipeline(const Plan& plan, const PipelineSpec& spec, Scan* scan, Sink*
   }
 }
 
-bool Pipeline::has_joins() const {
-  return std::any_of(joins_.begin(), joins_.end(), [](const JoinSink* join) { return join != nullptr; });
+bool Pipeline::multiplies_rows() const {
+  return std::any_of(steps_.begin(), steps_.end(), [](const Operator* step) { return Multiplies(*step); });
 }
 
 bool Pipeline::HasWork() const {
@@ -138,16 +148,17 @@ int Pipeline::ClaimPartition() {
 PipelineCursor::PipelineCursor(Pipeline& pipeline, ExecutionEnvironment& environment)
     : pipeline_(pipeline), environment_(environment), step_counts_(pipeline.steps().size()) {
   if (pipeline.scan() != nullptr) {
-    // Before a join the batches are no results.
-    const bool is_output = pipeline.is_output() && !pipeline.has_joins();
+    // Before such a step the batches are no results.
+    const bool is_output = pipeline.is_output() && !pipeline.multiplies_rows();
     scan_cursor_ = std::make_unique<ScanCursor>(*pipeline.scan(), is_output, environment);
   }
   stretches_.emplace_back(&environment.budget);
   for (size_t i = 0; i < pipeline.steps().size(); ++i) {
-    if (pipeline.join(i) != nullptr) {
+    if (Multiplies(*pipeline.steps()[i])) {
       Stretch& added = stretches_.emplace_back(&environment.budget);
-      added.join = pipeline.join(i)->CreateProbe();
-      added.join_step = i;
+      added.source = pipeline.join(i) != nullptr ? pipeline.join(i)->CreateProbe()
+                                                 : CreateUnnest(pipeline.steps()[i]->unnest, &environment.budget);
+      added.source_step = i;
       added.begin = i + 1;
     }
     stretches_.back().end = i + 1;
@@ -164,7 +175,7 @@ void PipelineCursor::SetSink(Sink* sink, Sink::Local* local) {
     return;
   }
   for (Stretch& stretch : stretches_) {
-    if (stretch.join != nullptr && stretch.join_step == place.step) stretch.join->SetPrefilter(&*prefilter_);
+    if (stretch.source != nullptr && stretch.source_step == place.step) stretch.source->SetPrefilter(&*prefilter_);
   }
 }
 
@@ -172,12 +183,12 @@ void PipelineCursor::Push(const Rows& rows, uint32_t begin, uint32_t count) { pu
 
 bool PipelineCursor::has_input() const {
   return pushed_.rows != nullptr || std::any_of(stretches_.begin() + 1, stretches_.end(),
-                                                [](const Stretch& stretch) { return stretch.join->is_pending(); });
+                                                [](const Stretch& stretch) { return stretch.source->is_pending(); });
 }
 
 void PipelineCursor::Flush() {
   for (Stretch& stretch : stretches_) {
-    if (stretch.join != nullptr) stretch.join->Flush();
+    if (stretch.source != nullptr) stretch.source->Flush();
   }
 }
 
@@ -204,32 +215,33 @@ PipelineCursor::Progress PipelineCursor::NextOfSource(EvalContext& context, Batc
   return scan_cursor_ != nullptr ? scan_cursor_->Next(context, batch) : NextOfSink(batch);
 }
 
-// The input lies in the arena of the stretch below. That arena is reset only when the join has given all matches of the
+// The input lies in the arena of the stretch below. That arena is reset only when the step has given all rows of the
 // input. No watch runs during NextOfStretch(): the stretches below measure their own time.
-PipelineCursor::Progress PipelineCursor::NextOfJoin(size_t number, EvalContext& context, Batch* batch) {
+PipelineCursor::Progress PipelineCursor::NextOfStep(size_t number, EvalContext& context, Batch* batch) {
   const Stretch& stretch = stretches_[number];
-  OperatorCounts& counts = step_counts_[stretch.join_step];
-  if (!stretch.join->is_pending()) {
+  OperatorCounts& counts = step_counts_[stretch.source_step];
+  if (!stretch.source->is_pending()) {
     Stretch& below = stretches_[number - 1];
     below.arena.Reset();
     EvalContext input_context = environment_.MakeContext(below.arena, context.memo);
     Batch input;
     const Progress progress = NextOfStretch(number - 1, input_context, &input);
-    if (progress == Progress::kExhausted) stretch.join->Flush();
+    if (progress == Progress::kExhausted) stretch.source->Flush();
     if (progress != Progress::kRows) return progress;
     Stopwatch watch(environment_, &counts.time_ns);
     counts.rows_in += input.rows;
-    stretch.join->Begin(input, input_context);
+    stretch.source->Begin(input, input_context);
   }
   Stopwatch watch(environment_, &counts.time_ns);
-  if (!stretch.join->Next(context, batch)) return Progress::kNoRows;
+  if (!stretch.source->Next(context, batch)) return Progress::kNoRows;
   counts.rows_out += batch->rows;
   return Progress::kRows;
 }
 
 PipelineCursor::Progress PipelineCursor::NextOfStretch(size_t number, EvalContext& context, Batch* batch) {
   const Stretch& stretch = stretches_[number];
-  const Progress progress = stretch.join != nullptr ? NextOfJoin(number, context, batch) : NextOfSource(context, batch);
+  const Progress progress =
+      stretch.source != nullptr ? NextOfStep(number, context, batch) : NextOfSource(context, batch);
   return progress == Progress::kRows ? RunSteps(stretch, context, batch) : progress;
 }
 

@@ -5,9 +5,9 @@
 // Pipeline is shared by all threads; PipelineCursor belongs to one thread and runs the source and the
 // steps one vector at a time, so that whoever calls can stop after each.
 //
-// A probe can give more batches than it takes. So joins cut the steps into stretches: a stretch runs only when the
-// join above it has given all matches of what it got before, and whoever calls gets one batch at a time, however many
-// a row has.
+// A join's probe and unnesting can give more batches than they take. So these cut the steps into stretches: a stretch
+// runs only when the one above it has given all rows of what it got before, and whoever calls gets one batch at a time,
+// however many come of a row.
 #pragma once
 
 #include <atomic>
@@ -20,6 +20,7 @@
 
 #include "operator/execution_environment.h"
 #include "operator/join_sink.h"
+#include "operator/multiplying_step.h"
 #include "operator/placed_prefilter.h"
 #include "operator/sink.h"
 #include "plan/plan.h"
@@ -89,7 +90,8 @@ class Pipeline {
   const PipelineSpec& spec() const { return spec_; }
   const std::vector<const Operator*>& steps() const { return steps_; }
   JoinSink* join(size_t step) const { return joins_[step]; }  // null: no join
-  bool has_joins() const;
+  // Whether a step may give more rows than it takes.
+  bool multiplies_rows() const;
   Scan* scan() const { return scan_; }
   Sink* source() const { return source_; }
   bool is_output() const { return spec_.sink < 0 && !spec_.is_peek; }
@@ -120,7 +122,7 @@ class PipelineCursor {
 
   // Called when the sink takes what this cursor gives.
   void SetSink(Sink* sink, Sink::Local* local);
-  // One vector from the source, or from the last join that has not given all, to the last step. The batch lives until
+  // One vector from the source, or from the last step that has not given all, to the last step. The batch lives until
   // the next call; what of it is not in context.arena, until the next call too.
   Progress Next(EvalContext& context, Batch* batch);
   // Of a peek; see ScanCursor.
@@ -149,14 +151,14 @@ class PipelineCursor {
   const ScanCounts* scan_counts() const { return scan_cursor_ == nullptr ? nullptr : &scan_cursor_->counts(); }
 
  private:
-  // The steps from one join to the next, or to the end.
+  // The steps from one that multiplies rows to the next, or to the end.
   struct Stretch {
     explicit Stretch(MemoryBudget* budget) : arena(budget) {}
 
-    std::unique_ptr<JoinProbe> join;  // that gives the batches; null: the source does
-    size_t join_step = 0;
+    std::unique_ptr<MultiplyingStep> source;  // that gives the batches; null: the pipeline's source does
+    size_t source_step = 0;
     size_t begin = 0, end = 0;  // steps
-    Arena arena;                // of the batch that the next stretch's join has; unused by the last
+    Arena arena;                // of the batch that the next stretch's source has; unused by the last
   };
   struct PushedRows {
     const Rows* rows = nullptr;
@@ -167,7 +169,7 @@ class PipelineCursor {
   Progress NextOfSource(EvalContext& context, Batch* batch);
   Progress NextOfSink(Batch* batch);
   Progress NextOfStretch(size_t number, EvalContext& context, Batch* batch);
-  Progress NextOfJoin(size_t number, EvalContext& context, Batch* batch);
+  Progress NextOfStep(size_t number, EvalContext& context, Batch* batch);
   Progress RunSteps(const Stretch& stretch, EvalContext& context, Batch* batch);
   bool RunFilter(const Operator& filter, EvalContext& context, Batch* batch);
   void RunProjection(const Operator& projection, EvalContext& context, Batch* batch);

@@ -46,6 +46,12 @@ PrefilterPlace FindPrefilterPlace(const std::vector<const Operator*>& steps, boo
         found = place;
       }
       if (!PassesProbeRows(step.join, place.columns)) return found;
+    } else if (step.kind == Operator::Kind::kUnnest) {
+      if (step.unnest.CanBeUnsupported() || std::any_of(place.columns.begin(), place.columns.end(), [&](int column) {
+            return static_cast<size_t>(column) >= step.unnest.input_columns;
+          })) {
+        return found;
+      }
     } else if (CanFail(step.exprs) || (step.kind == Operator::Kind::kProjection && !FindBelow(step, &place.columns))) {
       return found;
     }

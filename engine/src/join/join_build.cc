@@ -455,7 +455,7 @@ SinkStats JoinBuild::stats() const {
   return stats;
 }
 
-std::unique_ptr<JoinProbe> JoinBuild::CreateProbe() {
+std::unique_ptr<MultiplyingStep> JoinBuild::CreateProbe() {
   if (is_spilled_) return CreateSpillingProbe(*this);
   return CreateJoinProbe(*this, table_);
 }

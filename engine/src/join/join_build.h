@@ -45,7 +45,7 @@ class JoinBuild final : public JoinSink {
   bool AreDistinct(const std::vector<int>& columns) const override;
   void NumberRows(const std::vector<int>& columns) override;
   Vector ReadColumn(int column, const Vector& row_numbers, uint32_t rows, Arena& arena) const override;
-  std::unique_ptr<JoinProbe> CreateProbe() override;
+  std::unique_ptr<MultiplyingStep> CreateProbe() override;
   // Of the form bitmap.
   const KeyBitmap& bitmap() const { return *bitmaps_[0]; }
   const KeyRange& range() const { return ranges_[0]; }
@@ -153,13 +153,13 @@ const uint64_t* FindMatchableRows(const JoinSpec& spec, const Vector* keys, uint
 
 // Over one pass of build rows: `matched` has a bit for each row of the next batch, whether it has had a match in a pass
 // before, and takes those that this pass adds. Rows that a match or the lack of one brings are given in the last.
-class JoinPassProbe : public JoinProbe {
+class JoinPassProbe : public MultiplyingStep {
  public:
   virtual void SetPass(uint64_t* matched, bool is_last) = 0;
 };
 std::unique_ptr<JoinPassProbe> CreateJoinProbe(const JoinBuild& build, const JoinTable& table);
 // join_spilled.cc: the probe that only spills, and the reader of a partition.
-std::unique_ptr<JoinProbe> CreateSpillingProbe(JoinBuild& build);
+std::unique_ptr<MultiplyingStep> CreateSpillingProbe(JoinBuild& build);
 std::unique_ptr<Sink::Reader> CreateSpilledReader(const JoinBuild& build, int partition);
 
 std::unique_ptr<JoinSink> CreateJoin(const JoinSpec& spec, ExecutionEnvironment& environment);

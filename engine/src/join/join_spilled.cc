@@ -10,7 +10,7 @@
 namespace penumbra {
 namespace {
 
-class SpillingProbe final : public JoinProbe {
+class SpillingProbe final : public MultiplyingStep {
  public:
   explicit SpillingProbe(JoinBuild& build)
       : build_(build),
@@ -191,7 +191,9 @@ bool SpilledReader::Next(Batch* batch) {
 
 }  // namespace
 
-std::unique_ptr<JoinProbe> CreateSpillingProbe(JoinBuild& build) { return std::make_unique<SpillingProbe>(build); }
+std::unique_ptr<MultiplyingStep> CreateSpillingProbe(JoinBuild& build) {
+  return std::make_unique<SpillingProbe>(build);
+}
 
 std::unique_ptr<Sink::Reader> CreateSpilledReader(const JoinBuild& build, int partition) {
   return std::make_unique<SpilledReader>(build, partition);

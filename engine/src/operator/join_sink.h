@@ -1,5 +1,5 @@
 // What pipelines and aggregations see of a join. Its build side is a sink; whoever reads the probe side gives each
-// batch to a JoinProbe.
+// batch to its probe.
 #pragma once
 
 #include <cstdint>
@@ -7,25 +7,10 @@
 #include <vector>
 
 #include "operator/key_filter.h"
-#include "operator/placed_prefilter.h"
+#include "operator/multiplying_step.h"
 #include "operator/sink.h"
 
 namespace penumbra {
-
-// One thread's. It takes a batch, then gives its matches in as many batches as it takes.
-class JoinProbe {
- public:
-  virtual ~JoinProbe() = default;
-  // The batch and context.arena stay as they are while is_pending().
-  virtual void Begin(const Batch& batch, EvalContext& context) = 0;
-  virtual bool is_pending() const = 0;
-  // A bounded piece of work; false: it gave no row.
-  virtual bool Next(EvalContext& context, Batch* batch) = 0;
-  // Of the batches that Next() gives, which then have rows that may matter only. It lives as long as the probe.
-  virtual void SetPrefilter(const PlacedPrefilter* /*prefilter*/) {}
-  // There are no more batches for now. The last call comes before the probe is gone, but for errors.
-  virtual void Flush() {}
-};
 
 class JoinSink : public Sink {
  public:
@@ -41,7 +26,7 @@ class JoinSink : public Sink {
   virtual void NumberRows(const std::vector<int>& columns) = 0;
   virtual Vector ReadColumn(int column, const Vector& row_numbers, uint32_t rows, Arena& arena) const = 0;
   // After Seal(). The probe is gone before the sink is.
-  virtual std::unique_ptr<JoinProbe> CreateProbe() = 0;
+  virtual std::unique_ptr<MultiplyingStep> CreateProbe() = 0;
   // After Seal(), as long as the sink; null: nothing would be gained.
   virtual const KeyFilter* key_filter(int key) const = 0;
 };

@@ -9,6 +9,7 @@
 #include "penumbra/engine.h"
 #include "scan/scan_spec.h"
 #include "sort/sort_spec.h"
+#include "unnest/unnest_spec.h"
 #include "window/window_spec.h"
 
 namespace penumbra {
@@ -22,7 +23,7 @@ struct OutputColumn {
 // A node of the graph. Its inputs were made before it, so numbers ascend from the scans to the output.
 struct Operator {
   // operator_kinds.h has what is known of each.
-  enum class Kind : uint8_t { kScan, kFilter, kProjection, kUnion, kJoin, kAggregation, kSort, kWindow };
+  enum class Kind : uint8_t { kScan, kFilter, kProjection, kUnion, kJoin, kAggregation, kSort, kWindow, kUnnest };
 
   Kind kind;
   std::vector<PenumbraOperator> inputs;
@@ -34,6 +35,7 @@ struct Operator {
   AggregationSpec aggregation;     // kAggregation
   SortSpec sort;                   // kSort
   WindowSpec window;               // kWindow
+  UnnestSpec unnest;               // kUnnest
   std::vector<bool> needed;        // which columns of the output somebody reads
 
   std::vector<PenumbraType> output_types() const;

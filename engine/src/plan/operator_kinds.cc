@@ -71,6 +71,12 @@ std::vector<int> ReadByAggregation(const Operator& aggregation, size_t /*input*/
   return columns;
 }
 
+std::vector<int> ReadByUnnest(const Operator& op, size_t /*input*/) {
+  std::vector<int> columns = Passed(op, op.unnest.input_columns);
+  for (const PenumbraUnnestList& list : op.unnest.lists) columns.push_back(list.column);
+  return columns;
+}
+
 std::vector<InputColumn> OfOneInput(const Operator& /*op*/, int column) { return {{0, column}}; }
 
 std::vector<InputColumn> OfAllInputs(const Operator& op, int column) {
@@ -112,6 +118,11 @@ std::vector<InputColumn> OfPartitioned(const Operator& op, int column) {
     if (key->kind == Expr::Kind::kColumn && key->column == column) return {{0, column}};
   }
   return {};
+}
+
+std::vector<InputColumn> OfUnnested(const Operator& op, int column) {
+  if (static_cast<size_t>(column) >= op.unnest.input_columns) return {};
+  return OfOneInput(op, column);
 }
 
 using InputSets = std::vector<std::vector<size_t>>;
@@ -222,6 +233,14 @@ constexpr OperatorKind kWindow = {
                       const SinkContext& context) { return CreateWindow(op.window, context.environment); },
 };
 
+constexpr OperatorKind kUnnest = {
+    .role = PipelineRole::kMultiply,
+    .name = [](const Operator&) { return "Vector Unnest"; },
+    .columns_read = ReadByUnnest,
+    .filtered_inputs = OfUnnested,
+    .emptying_inputs = EmptyWithoutInput,
+};
+
 }  // namespace
 
 const OperatorKind& KindOf(const Operator& op) {
@@ -234,6 +253,7 @@ const OperatorKind& KindOf(const Operator& op) {
     case Operator::Kind::kAggregation: return kAggregation;
     case Operator::Kind::kSort: return kSort;
     case Operator::Kind::kWindow: return kWindow;
+    case Operator::Kind::kUnnest: return kUnnest;
   }
   throw EngineError(PENUMBRA_INTERNAL, "an operator of an unknown kind");
 }

@@ -17,11 +17,12 @@ namespace penumbra {
 
 // What an operator is to the pipelines of its plan.
 enum class PipelineRole : uint8_t {
-  kSource,   // rows from outside come in here: a scan
-  kStep,     // makes one batch of one batch
-  kUnion,    // nothing: the pipelines of all inputs go on above it
-  kProbe,    // of a join: a step above input 0. The sink takes input 1, and may have rows when all probes are done
-  kBreaker,  // the sink takes all rows of input 0, then has the rows of the next pipeline
+  kSource,    // rows from outside come in here: a scan
+  kStep,      // makes one batch of one batch
+  kMultiply,  // a step that makes any number of batches of one
+  kUnion,     // nothing: the pipelines of all inputs go on above it
+  kProbe,     // of a join: a step above input 0. The sink takes input 1, and may have rows when all probes are done
+  kBreaker,   // the sink takes all rows of input 0, then has the rows of the next pipeline
 };
 
 struct InputColumn {

@@ -359,6 +359,7 @@ bool Plan::CanBeUnsupportedLate() const {
     streaming.pop_back();
     const PipelineRole role = KindOf(current).role;
     if (role == PipelineRole::kBreaker) continue;
+    if (current.unnest.CanBeUnsupported()) return true;
     if (std::any_of(current.exprs.begin(), current.exprs.end(),
                     [](const Expr* expr) { return expr->can_be_unsupported; })) {
       return true;

@@ -46,6 +46,8 @@ class Plan {
   PenumbraOperator AddWindow(PenumbraOperator input, const PenumbraExpr* partition_keys, int partition_key_count,
                              const PenumbraSortKey* order_keys, int order_key_count, const PenumbraWindowCall* calls,
                              int call_count);
+  // plan_unnest.cc
+  PenumbraOperator AddUnnest(PenumbraOperator input, const PenumbraUnnest& unnest);
   // plan_join.cc
   PenumbraExpr PairColumn(PenumbraOperator probe, PenumbraOperator build, int column);
   PenumbraOperator AddJoin(PenumbraOperator probe, PenumbraOperator build, const PenumbraJoin& join);

@@ -257,6 +257,11 @@ void PlanBuilder::Union(std::initializer_list<PenumbraOperator> inputs) {
   Keep(penumbra_plan_add_union(plan_, inputs.begin(), static_cast<int>(inputs.size())));
 }
 
+void PlanBuilder::Unnest(const std::vector<PenumbraUnnestList>& lists, bool keeps_empty, bool has_ordinality) {
+  const PenumbraUnnest unnest = {lists.data(), static_cast<int>(lists.size()), keeps_empty, has_ordinality};
+  Keep(penumbra_plan_add_unnest(plan_, current_, &unnest));
+}
+
 void PlanBuilder::Aggregate(std::initializer_list<PenumbraExpr> keys,
                             std::initializer_list<PenumbraAggregateCall> calls) {
   Keep(penumbra_plan_add_aggregation(plan_, current_, keys.begin(), static_cast<int>(keys.size()), calls.begin(),

@@ -92,6 +92,7 @@ class PlanBuilder {
                         const std::vector<PenumbraJoinKey>& keys, const std::vector<PenumbraExpr>& conditions = {},
                         bool is_null_aware = false, uint64_t build_rows_max = 0);
   void Union(std::initializer_list<PenumbraOperator> inputs);
+  void Unnest(const std::vector<PenumbraUnnestList>& lists, bool keeps_empty, bool has_ordinality);
 
  private:
   void Keep(PenumbraOperator added);

@@ -61,6 +61,7 @@
 #include "cache/cache.h"
 #include "cache/cached_expression.h"
 #include "cache/disk/disk_file.h"
+#include "cache/list_image.h"
 #include "pg_compat.h"
 
 /* Beside the list of requested columns: a line for each expression. */
@@ -248,6 +249,7 @@ is_fixed_node(Node *node)
 		case T_Var:
 			return ((Var *) node)->varlevelsup == 0 && ((Var *) node)->varattno > 0;
 		case T_Const:
+		case T_CaseTestExpr:	/* an element; of CASE there is none, which is not listed */
 			return true;
 		case T_OpExpr:
 			set_opfuncid((OpExpr *) node);
@@ -330,12 +332,49 @@ canonical_mutator(Node *node, void *context)
 	return copy;
 }
 
+/* In place of the element. */
+static Node *
+put_call(Node *node, void *call)
+{
+	if (node == NULL || IsA(node, CaseTestExpr))
+		return node == NULL ? NULL : copyObject(call);
+	return expression_tree_mutator(node, put_call, call);
+}
+
+/*
+ * A set-returning function of a column or of what can be cached, of any type; or what can be cached if an element is
+ * put in place of the call, as which it is evaluated.
+ */
+static Node *
+canonical_set(Node *expr, const FuncExpr *call)
+{
+	bool		is_fixed = true;
+	FuncExpr   *canonical = makeNode(FuncExpr);
+	Node	   *of_element = NULL;
+
+	if ((const Node *) call != expr)
+	{
+		of_element = canonical_mutator(list_image_replace_call(expr, list_image_element()), &is_fixed);
+		is_fixed &= !contain_var_clause(of_element);
+	}
+	*canonical = *call;
+	canonical->args = list_make1(canonical_mutator(linitial(call->args), &is_fixed));
+	canonical->location = -1;
+	if (!is_fixed || !contain_var_clause((Node *) canonical))
+		return NULL;
+	return of_element == NULL ? (Node *) canonical : put_call(of_element, (Node *) canonical);
+}
+
 static Node *
 canonical_form(Node *expr)
 {
 	bool		is_fixed = !IsA(expr, List);
-	Node	   *canonical = canonical_mutator(expr, &is_fixed);
+	Node	   *canonical;
 	PenumbraType type;
+
+	if (list_image_is_set(expr))
+		return canonical_set(expr, list_image_call(expr));
+	canonical = canonical_mutator(expr, &is_fixed);
 
 	if (!is_fixed || IsA(canonical, Var) || !contain_var_clause(canonical) ||
 		!cache_type_of(exprType(canonical), &type))
@@ -365,10 +404,16 @@ can_fail_walker(Node *node, void *context)
 	return expression_tree_walker(node, can_fail_walker, context);
 }
 
+/* Of a set-returning function there is a list, whatever the argument is. */
 bool
 cached_expression_can_fail(Node *expr)
 {
-	return can_fail_walker(expr, NULL);
+	const FuncExpr *call = list_image_call(expr);
+
+	if (call == NULL)
+		return can_fail_walker(expr, NULL);
+	return can_fail_walker(linitial(call->args), NULL) ||
+		can_fail_walker(list_image_replace_call(expr, list_image_element()), NULL);
 }
 
 /* ---------------------------------------------------------------- entries - */
@@ -774,6 +819,8 @@ cached_expression_facts(ColumnKey key, TupleDesc desc)
 	content = hash_combine64(expression->hash, atoi(GetConfigOption("server_version_num", false, false)));
 	while ((attribute = bms_next_member(expression->attributes, attribute)) >= 0)
 		content = hash_combine64(content, column_key_missing(desc, TupleDescAttr(desc, attribute - 1)));
+	if (list_image_is_set((const Node *) expr))
+		return (ColumnFacts) {.type_oid = LIST_IMAGE_TYPE,.typmod = -1,.content = content | 1};
 	return (ColumnFacts) {
 		.type_oid = exprType((Node *) expr),
 		.typmod = exprTypmod((Node *) expr),

@@ -160,7 +160,7 @@ column_of_expression(Relation rel, const char *text)
 	addNSItemToQuery(pstate, item, true, true, true);
 	parsed = raw_parser(text, RAW_PARSE_PLPGSQL_EXPR);
 	target = linitial_node(ResTarget, castNode(SelectStmt, linitial_node(RawStmt, parsed)->stmt)->targetList);
-	expr = transformExpr(pstate, target->val, EXPR_KIND_INDEX_EXPRESSION);
+	expr = transformExpr(pstate, target->val, EXPR_KIND_SELECT_TARGET);
 	assign_expr_collations(pstate, expr);
 	expr = eval_const_expressions(NULL, expr);
 	free_parsestate(pstate);

@@ -38,6 +38,7 @@
 #include "cache/cache.h"
 #include "cache/cached_expression.h"
 #include "cache/heap_page.h"
+#include "cache/list_image.h"
 #include "cache/status.h"
 #include "cache/value_image.h"
 #include "pg_compat.h"
@@ -94,7 +95,8 @@ typedef struct ReaderExpression
 {
 	int			column;
 	ColumnKey	key;
-	ExprState  *state;
+	ExprState  *state;			/* of a set-returning function its argument */
+	ListMaker  *list;			/* NULL: of any other expression */
 	const ValueImage *image;
 	int16		length;			/* of its type */
 	bool		is_by_value;
@@ -325,6 +327,7 @@ add_expression(HeapRowReader *reader, int column, ColumnKey key)
 	ReaderExpression *expression = &reader->expressions[reader->nexpressions++];
 	Expr	   *expr = copyObject(cached_expression_get(key, desc));
 	Bitmapset  *attributes;
+	Oid			type;
 	int			attribute = -1;
 
 	if (expr == NULL)
@@ -349,9 +352,17 @@ add_expression(HeapRowReader *reader, int column, ColumnKey key)
 	expression->column = column;
 	expression->key = key;
 	reader->can_fail |= cached_expression_can_fail((Node *) expr);
-	expression->state = ExecInitExpr(expr, NULL);
-	expression->image = value_image_of(exprType((Node *) expr));
-	get_typlenbyval(exprType((Node *) expr), &expression->length, &expression->is_by_value);
+	type = exprType((Node *) expr);
+	if (list_image_is_set((Node *) expr))
+	{
+		expression->list = list_maker_create((Node *) expr, reader->econtext);
+		expression->state = list_maker_argument(expression->list);
+		type = LIST_IMAGE_TYPE;
+	}
+	else
+		expression->state = ExecInitExpr(expr, NULL);
+	expression->image = value_image_of(type);
+	get_typlenbyval(type, &expression->length, &expression->is_by_value);
 }
 
 /* Everything lives in a context of the reader's own. The arrays have room for the rows of one page. */
@@ -380,7 +391,7 @@ heap_row_reader_create(Relation rel, const ColumnKey *columns, int ncolumns)
 		if (!column_key_is_expression(columns[i]))
 			reader->nsteps = Max(reader->nsteps, column_key_attribute(columns[i], desc)->attnum);
 	}
-	reader->expressions = palloc(sizeof(ReaderExpression) * Max(ncolumns, 1));
+	reader->expressions = palloc0(sizeof(ReaderExpression) * Max(ncolumns, 1));
 	reader->steps = palloc0(sizeof(AttributeStep) * Max(reader->nsteps, 1));
 	reader->direct = palloc0(sizeof(int) * Max(ncolumns, 1));
 	for (int i = 0; i < reader->nsteps; i++)
@@ -527,6 +538,12 @@ evaluate_expressions(HeapRowReader *reader, HeapTupleHeader header, uint32 lengt
 		{
 			store_null(column, row);
 			continue;
+		}
+		if (expression->list != NULL)
+		{
+			old = MemoryContextSwitchTo(reader->econtext->ecxt_per_tuple_memory);
+			value = list_maker_make(expression->list, value);
+			MemoryContextSwitchTo(old);
 		}
 		old = MemoryContextSwitchTo(reader->detoast_context);
 		if (!expression->is_by_value)

@@ -274,6 +274,7 @@ decorrelation_of_stage(PipelineStage *given, List *params)
 			break;
 		case PIPELINE_WINDOW:
 		case PIPELINE_UNION:
+		case PIPELINE_UNNEST:
 			return failed;
 		case PIPELINE_JOIN:
 			if (!decorrelate_join(&result, stage, params))

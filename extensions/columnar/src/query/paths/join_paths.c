@@ -30,6 +30,7 @@
 #include "query/paths/join_estimates.h"
 #include "query/paths/join_paths.h"
 #include "query/paths/subplans.h"
+#include "query/paths/unnest.h"
 #include "query/pipeline/cost.h"
 #include "query/pipeline/pipeline.h"
 #include "query/pipeline/rel_pipeline.h"
@@ -339,7 +340,24 @@ may_add_join(PlannerInfo *root, RelOptInfo *joinrel)
 		(root->parse->commandType == CMD_SELECT || root->parse->commandType == CMD_INSERT);
 }
 
-/* Remembers the join with a LATERAL subquery, which gets values of the other side, if that is cheaper. */
+/* Whether the engine evaluates the conditions by themselves. */
+static bool
+takes_clauses(PlannerInfo *root, List *restrictinfos)
+{
+	ListCell   *lc;
+
+	foreach(lc, restrictinfos)
+	{
+		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
+
+		if (rinfo->pseudoconstant || contain_subplans((Node *) rinfo->clause) ||
+			examine_clause(root, rinfo)->refusal != NULL)
+			return false;
+	}
+	return true;
+}
+
+/* Remembers the join with a LATERAL subquery or function, which gets values of the other side, if that is cheaper. */
 static void
 consider_lateral(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outer_rel, RelOptInfo *lateral_rel,
 				 JoinType join_type, JoinPathExtraData *extra)
@@ -349,24 +367,22 @@ consider_lateral(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outer_rel, 
 	const RelPipeline *outer = join_paths_find(root, outer_rel);
 	RelPipeline *planned;
 	bool		is_left = join_type == JOIN_LEFT;
-	ListCell   *lc;
+	bool		is_function = rte->rtekind == RTE_FUNCTION;
+	List	   *filters;
 
-	if (outer == NULL || rte->rtekind != RTE_SUBQUERY || rte->inh || rte->security_barrier ||
-		lateral_rel->baserestrictinfo != NIL || !bms_is_subset(lateral_rel->lateral_relids, outer_rel->relids) ||
-		(is_left ? extra->restrictlist != NIL : join_type != JOIN_INNER))
+	if (outer == NULL || !(is_function || rte->rtekind == RTE_SUBQUERY) || rte->inh || rte->security_barrier ||
+		!bms_is_subset(lateral_rel->lateral_relids, outer_rel->relids) ||
+		(is_left ? extra->restrictlist != NIL : join_type != JOIN_INNER) ||
+		(lateral_rel->baserestrictinfo != NIL && (is_left || !is_function)))
 		return;
-	foreach(lc, extra->restrictlist)
-	{
-		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
-
-		if (rinfo->pseudoconstant || contain_subplans((Node *) rinfo->clause) ||
-			examine_clause(root, rinfo)->refusal != NULL)
-			return;
-	}
+	filters = list_concat_copy(lateral_rel->baserestrictinfo, extra->restrictlist);
+	if (!takes_clauses(root, filters))
+		return;
 	planned = rel_pipeline_copy(outer);
-	if (!subplans_join_lateral(root, planned, lateral_rel, is_left, joinrel->rows))
+	if (is_function ? !unnest_join_functions(root, planned, lateral_rel, is_left, joinrel->rows)
+		: !subplans_join_lateral(root, planned, lateral_rel, is_left, joinrel->rows))
 		return;
-	rel_pipeline_add_filters(root, planned->pipeline, extra->restrictlist);
+	rel_pipeline_add_filters(root, planned->pipeline, filters);
 	if (!base_pipelines_add_placeholders(root, joinrel, planned) ||
 		(best != NULL && cost_of(planned) >= cost_of(best)))
 		return;

@@ -35,6 +35,7 @@
 #include "query/paths/set_operations.h"
 #include "query/paths/subplan_memo.h"
 #include "query/paths/subplans.h"
+#include "query/paths/unnest.h"
 #include "query/paths/upper_paths.h"
 #include "query/paths/window_paths.h"
 #include "query/pipeline/cost.h"
@@ -547,12 +548,26 @@ group_rows(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel, Rel
 	return planned;
 }
 
+/* Whether set-returning functions of the target list are computed before the step that takes the relation's rows. */
+static bool
+is_below_sets(const PlannerInfo *root, const RelOptInfo *input_rel)
+{
+	return root->parse->hasTargetSRFs && !IS_UPPER_REL(input_rel);
+}
+
 /* Of a grouping that is PostgreSQL's over rows that are ours "require" raises an error. */
 static void
 add_group(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel, List *having)
 {
 	RelPipeline *planned = base_pipelines_copy(root, input_rel);
 
+	if (planned != NULL && is_below_sets(root, input_rel) &&
+		(root->parse->groupingSets != NIL ||
+		 !unnest_add_targets(root, planned, get_sortgrouplist_exprs(root->parse->groupClause, root->processed_tlist))))
+	{
+		planning_current()->refused_stages++;
+		return;
+	}
 	if (planned != NULL &&
 		!finish_target(root, UPPERREL_GROUP_AGG, group_rows(root, input_rel, output_rel, planned, having),
 					   CLAUSE_GROUPS, output_rel, output_rel->reltarget, NODE_AGGREGATE, NIL))
@@ -642,6 +657,12 @@ add_distinct(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel)
 
 	if (planned == NULL)
 		return;
+	if (is_below_sets(root, input_rel) &&
+		(root->parse->hasDistinctOn || !unnest_add_targets(root, planned, target->exprs)))
+	{
+		planning_current()->refused_stages++;
+		return;
+	}
 	planned = (root->parse->hasDistinctOn ? first_rows : distinct_rows) (root, output_rel, target, planned);
 	if (can_have_target(root, planned, target))
 		finish_stage(root, UPPERREL_DISTINCT, planned, CLAUSE_DISTINCT, output_rel, target, NODE_DISTINCT, NIL);
@@ -827,6 +848,9 @@ remember_subquery(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_r
 	if (root->parent_root == NULL || rel_pipeline_is_known(output_rel))
 		return;
 	planned = rows_for_target(root, input_rel, root->upper_targets[UPPERREL_FINAL]);
+	if (planned != NULL && is_below_sets(root, input_rel) &&
+		!unnest_add_targets(root, planned, root->upper_targets[UPPERREL_FINAL]->exprs))
+		return;
 	if (planned != NULL)
 		(void) rel_pipeline_remember_stage(root, UPPERREL_FINAL, output_rel,
 										   planned->before_sort != NULL ? planned->before_sort : planned);
@@ -860,13 +884,14 @@ upper_paths_add(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input_re
 	Query	   *parse = root->parse;
 
 	if (parse->commandType != CMD_SELECT || parse->rowMarks != NIL ||
-		root->rowMarks != NIL || parse->hasTargetSRFs ||
-		output_rel->pathlist == NIL)
+		root->rowMarks != NIL || output_rel->pathlist == NIL)
 		return;
 	if (stage == UPPERREL_SETOP)
 		add_set_operation(root, output_rel);
 	if (input_rel == NULL || IS_DUMMY_REL(input_rel) ||
 		IS_OTHER_REL(input_rel))
+		return;
+	if (is_below_sets(root, input_rel) && (stage == UPPERREL_WINDOW || stage == UPPERREL_ORDERED))
 		return;
 	switch (stage)
 	{
@@ -883,8 +908,11 @@ upper_paths_add(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input_re
 			add_ordered(root, input_rel, output_rel);
 			break;
 		case UPPERREL_FINAL:
-			add_limited(root, input_rel, output_rel);
-			add_subqueries(root, input_rel, output_rel);
+			if (!is_below_sets(root, input_rel))
+			{
+				add_limited(root, input_rel, output_rel);
+				add_subqueries(root, input_rel, output_rel);
+			}
 			remember_subquery(root, input_rel, output_rel);
 			subplan_memo_add(root, output_rel);
 			break;

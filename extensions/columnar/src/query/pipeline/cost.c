@@ -262,6 +262,14 @@ cost_add_filter(RelPipeline *planned, int columns, double rows)
 }
 
 void
+cost_add_unnest(RelPipeline *planned, int lists, int columns, double rows)
+{
+	planned->run_cost += (planned->rows * lists + rows * (lists + columns)) * JOINED_VALUES * VALUE_COST /
+		(1 + cost_threads(planned->input_rows, planned->is_rescanned));
+	planned->rows = rows;
+}
+
+void
 cost_add_join(RelPipeline *planned, const RelPipeline *build, int keys, int build_columns,
 			  int conditions, double matched, double pairs, double rows)
 {

@@ -39,6 +39,8 @@ extern void cost_add_filter(RelPipeline *planned, int columns, double rows);
 extern void cost_add_join(RelPipeline *planned, const RelPipeline *build, int keys, int build_columns,
 						  int conditions, double matched, double pairs, double rows);
 extern void cost_add_aggregation(RelPipeline *planned, int keys, int calls, double groups);
+/* Of lists, of which so many elements come out beside so many columns. */
+extern void cost_add_unnest(RelPipeline *planned, int lists, int columns, double rows);
 /* A window without an order, which keeps rows of so many bytes. */
 extern void cost_add_partitions(RelPipeline *planned, int keys, int width);
 /* Of rows that a sort or the partitions have. */

@@ -31,7 +31,7 @@ deparser_of_pipeline(const Pipeline *pipeline)
 	};
 }
 
-/* An expression that is a column, of the relation that the pipeline calls so. */
+/* An expression that is a column. */
 static Node *
 expression_of_column(const Var *column, const List *expression_columns)
 {
@@ -43,7 +43,7 @@ expression_of_column(const Var *column, const List *expression_columns)
 		{
 			Node	   *expr = copyObject(lsecond((List *) lfirst(lc)));
 
-			ChangeVarNodes(expr, 1, column->varno, 0);
+			ChangeVarNodes(expr, 1, intVal(lthird((List *) lfirst(lc))), 0);
 			return expr;
 		}
 	}

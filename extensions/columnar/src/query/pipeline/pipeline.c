@@ -258,8 +258,9 @@ stage_to_list(const PipelineStage *stage)
 	fields = list_concat(fields, list_make5(makeInteger(stage->join_kind), stage->join_keys,
 											makeBoolean(stage->is_null_aware), stage->grouping_sets,
 											makeFloat(psprintf("%.1f", stage->rows))));
-	return list_concat(fields, list_make4(stage->source, makeFloat(psprintf("%.1f", stage->probe_rows)),
-										  makeFloat(psprintf("%.1f", stage->build_rows)), stage->frames));
+	return list_concat(fields, list_make5(stage->source, makeFloat(psprintf("%.1f", stage->probe_rows)),
+										  makeFloat(psprintf("%.1f", stage->build_rows)), stage->frames,
+										  makeBoolean(stage->may_refuse_lists)));
 }
 
 static PipelineStage *
@@ -289,6 +290,7 @@ stage_from_list(List *fields)
 	stage->probe_rows = floatVal(list_nth(fields, 17));
 	stage->build_rows = floatVal(list_nth(fields, 18));
 	stage->frames = list_nth(fields, 19);
+	stage->may_refuse_lists = boolVal(list_nth(fields, 20));
 	stage->operator = -1;
 	return stage;
 }

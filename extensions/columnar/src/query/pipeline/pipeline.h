@@ -37,6 +37,7 @@ typedef enum PipelineStageKind
 	PIPELINE_SORT,
 	PIPELINE_WINDOW,
 	PIPELINE_UNION,
+	PIPELINE_UNNEST,
 	PIPELINE_JOIN
 } PipelineStageKind;
 
@@ -51,7 +52,8 @@ typedef struct PipelineStage
 	List	   *exprs;			/* conjuncts, outputs, group keys or sort keys; the columns of a scan, Vars;
 								 * of a window PARTITION BY's keys, then ORDER BY's, which have sort_flags */
 	List	   *names;			/* of a projection: what its outputs are called above; NIL: as they are; what
-								 * a mark join adds, or the number of the grouping set */
+								 * a mark join adds, or the number of the grouping set; of
+								 * unnesting the elements, and their number if there is one more */
 	List	   *aggrefs;		/* of an aggregation; a window's WindowFuncs */
 	List	   *frames;			/* of a window: WindowClauses with their number and frame, and nothing else */
 	List	   *grouping_sets;	/* of an aggregation: integer lists of places in exprs, or NIL */
@@ -69,6 +71,7 @@ typedef struct PipelineStage
 	Path	   *source_path;	/* of a table */
 	PenumbraJoinKind join_kind;
 	bool		is_null_aware;	/* of an anti join: NOT IN */
+	bool		may_refuse_lists;	/* of unnesting, which is an inner or left join with each row's lists, in exprs */
 	List	   *join_keys;		/* OpExprs: an equality of a probe side's and a build side's expression */
 	double		probe_rows;		/* of a join: that are expected to go in; 0: not known */
 	double		build_rows;		/* the same of the side that the table is built of */

@@ -46,6 +46,7 @@ extern const StageKind stage_aggregation;
 extern const StageKind stage_sort;
 extern const StageKind stage_window;
 extern const StageKind stage_union;
+extern const StageKind stage_unnest;
 extern const StageKind stage_join;
 
 #endif							/* PENUMBRA_STAGE_KIND_H */

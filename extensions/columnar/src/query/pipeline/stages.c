@@ -25,6 +25,7 @@ static const StageKind *const kinds[] = {
 	[PIPELINE_SORT] = &stage_sort,
 	[PIPELINE_WINDOW] = &stage_window,
 	[PIPELINE_UNION] = &stage_union,
+	[PIPELINE_UNNEST] = &stage_unnest,
 	[PIPELINE_JOIN] = &stage_join,
 };
 

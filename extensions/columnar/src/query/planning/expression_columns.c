@@ -16,6 +16,8 @@
 #include "postgres.h"
 
 #include "access/sysattr.h"
+#include "catalog/pg_collation.h"
+#include "catalog/pg_type.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/appendinfo.h"
@@ -23,10 +25,12 @@
 #include "optimizer/optimizer.h"
 #include "optimizer/restrictinfo.h"
 #include "rewrite/rewriteManip.h"
+#include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 
 #include "cache/cache.h"
 #include "cache/cached_expression.h"
+#include "cache/list_image.h"
 #include "query/planning/expression_columns.h"
 #include "query/planning/planning.h"
 #include "query/planning/relation_numbers.h"
@@ -38,6 +42,7 @@ typedef struct ExpressionColumn
 	Index		relid;
 	Node	   *expr;			/* of the level */
 	Var		   *var;
+	Var		   *elements;		/* of a set-returning function: stands for it in target lists */
 } ExpressionColumn;
 
 /* What a level reads directly of columns that the engine cannot read. */
@@ -63,6 +68,20 @@ engine_can_read(const Var *var)
 	return cache_type_of(var->vartype, &type);
 }
 
+/* The call of jsonb_array_elements() that the relation is, alone; NULL: it is another one. */
+static FuncExpr *
+elements_call(const PlannerInfo *root, Index relid)
+{
+	const RangeTblEntry *rte = root->simple_rte_array[relid];
+	Node	   *call;
+
+	if (rte == NULL || rte->rtekind != RTE_FUNCTION || list_length(rte->functions) != 1)
+		return NULL;
+	call = linitial_node(RangeTblFunction, rte->functions)->funcexpr;
+	return IsA(call, FuncExpr) && ((FuncExpr *) call)->funcid == F_JSONB_ARRAY_ELEMENTS ? (FuncExpr *) call : NULL;
+}
+
+/* Or an element of a document's array, of which an expression can be a column of lists. */
 static bool
 is_of_table(const PlannerInfo *root, const Var *var)
 {
@@ -71,7 +90,7 @@ is_of_table(const PlannerInfo *root, const Var *var)
 	if (var->varlevelsup != 0 || var->varno <= 0 || var->varno >= root->simple_rel_array_size)
 		return false;
 	rte = root->simple_rte_array[var->varno];
-	return rte != NULL && rte->rtekind == RTE_RELATION;
+	return rte != NULL && (rte->rtekind == RTE_RELATION || elements_call(root, var->varno) != NULL);
 }
 
 /* On the inner side of an outer join. */
@@ -107,11 +126,41 @@ sole_relation(Node *node)
 	return linitial_node(Var, vars)->varno;
 }
 
+static Node *
+put_call_mutator(Node *node, void *call)
+{
+	if (node == NULL || IsA(node, Var))
+		return node == NULL ? NULL : copyObject(call);
+	return expression_tree_mutator(node, put_call_mutator, call);
+}
+
+/* The expression of a table's columns that gives the values of the node, which is of one relation. */
+static Node *
+expression_of_table(PlannerInfo *root, Node *node)
+{
+	FuncExpr   *call = elements_call(root, sole_relation(node));
+
+	return call == NULL ? node : put_call_mutator(node, call);
+}
+
+static bool
+is_strict_if_nullable(const PlannerInfo *root, Node *node)
+{
+	return !is_nullable(root, sole_relation(node)) || !contain_nonstrict_functions(node);
+}
+
 bool
 expression_columns_may_be(PlannerInfo *root, Node *node, Index *relid)
 {
+	Node	   *expr;
+
 	*relid = cached_expression_is_possible(node) ? sole_relation(node) : 0;
-	return *relid != 0 && !(is_nullable(root, *relid) && contain_nonstrict_functions(node));
+	if (*relid == 0)
+		return false;
+	expr = expression_of_table(root, node);
+	return cached_expression_is_possible(expr) && sole_relation(expr) != 0 &&
+		root->simple_rte_array[sole_relation(expr)]->rtekind == RTE_RELATION &&
+		is_strict_if_nullable(root, node) && is_strict_if_nullable(root, expr);
 }
 
 /* Without what Vars say of outer joins above their relation. */
@@ -130,19 +179,35 @@ expression_columns_add(PlannerInfo *root, Node *node)
 {
 	Planning   *planning = planning_current();
 	Node	   *normalized = relation_numbers_normalize(root, node);
+	Node	   *expr = expression_of_table(root, node);
 	ExpressionColumn *column;
 
 	/* Another of the same expression has become its Var. */
 	if (IsA(normalized, Var))
 		return;
-	column = palloc(sizeof(ExpressionColumn));
+	column = palloc0(sizeof(ExpressionColumn));
 	column->number = EXPRESSION_COLUMN_FIRST + planning->expression_count++;
 	column->root = root;
-	column->relid = sole_relation(node);
-	column->expr = below_joins_mutator(node, NULL);
-	column->var = makeVar(relation_number_of(root, column->relid), column->number, exprType(node),
-						  exprTypmod(node), exprCollation(node), 0);
-	relation_numbers_replace(root, normalized, column->var);
+	column->relid = sole_relation(expr);
+	column->expr = below_joins_mutator(expr, NULL);
+	if (list_image_is_set(expr))
+	{
+		const char *name = get_func_name(list_image_call(expr)->funcid);
+
+		/* elements in FROM have the relation's number, and other columns than that has */
+		if (expr != node)
+			column->elements = makeVar(relation_number_of(root, sole_relation(node)), column->number, exprType(node),
+									   exprTypmod(node), exprCollation(node), 0);
+		else
+			column->elements = makeVar(relation_number_add(name, name), 1, exprType(node), exprTypmod(node),
+									   exprCollation(node), 0);
+		column->var = makeVar(relation_number_of(root, column->relid), column->number, LIST_IMAGE_TYPE, -1,
+							  InvalidOid, 0);
+	}
+	else
+		column->var = makeVar(relation_number_of(root, column->relid), column->number, exprType(node),
+							  exprTypmod(node), exprCollation(node), 0);
+	relation_numbers_replace(root, normalized, column->elements != NULL ? column->elements : column->var);
 	planning->expression_columns = lappend(planning->expression_columns, column);
 }
 
@@ -190,6 +255,29 @@ find_walker(Node *node, void *argument)
 	return false;
 }
 
+/* Whether lists of what the level reads of the elements say how many there are. */
+static bool
+finish_elements(PlannerInfo *root, Index relid, List *open)
+{
+	Var		   *element = makeVar(relid, 1, JSONBOID, -1, InvalidOid, 0);
+	Node	   *kind = (Node *) makeFuncExpr(F_JSONB_TYPEOF, TEXTOID, list_make1(element), DEFAULT_COLLATION_OID,
+											 InvalidOid, COERCE_EXPLICIT_CALL);
+	Index		of;
+	ListCell   *lc;
+
+	foreach(lc, open)
+	{
+		if (lfirst_node(Var, lc)->varno == (int) relid)
+			return false;
+	}
+	if (expression_columns_of_elements(root, relid) != NIL)
+		return true;
+	if (!expression_columns_may_be(root, kind, &of))
+		return false;
+	expression_columns_add(root, kind);
+	return true;
+}
+
 /* Columns of children are those of their parents. */
 static const LevelColumns *
 examine_level(PlannerInfo *root)
@@ -218,6 +306,10 @@ examine_level(PlannerInfo *root)
 	{
 		const RelOptInfo *rel = root->simple_rel_array[i];
 
+		if (root->simple_rte_array[i] != NULL && root->simple_rte_array[i]->rtekind == RTE_FUNCTION &&
+			elements_call(root, i) == NULL)
+			(void) find_walker((Node *) root->simple_rte_array[i]->functions, &context);
+
 		/* conditions of row-level security, too, and of equivalences */
 		if (rel != NULL && rel->reloptkind == RELOPT_BASEREL)
 		{
@@ -234,6 +326,11 @@ examine_level(PlannerInfo *root)
 		/* of UNION ALL; tables' are plain columns */
 		if (!OidIsValid(appinfo->parent_reloid))
 			(void) find_walker((Node *) appinfo->translated_vars, &context);
+	}
+	for (int i = 1; i < root->simple_rel_array_size; i++)
+	{
+		if (elements_call(root, i) != NULL && !finish_elements(root, i, context.open))
+			(void) find_walker((Node *) root->simple_rte_array[i]->functions, &context);
 	}
 	level->open = context.open;
 	MemoryContextSwitchTo(old);
@@ -273,7 +370,10 @@ add_columns_of_child(PlannerInfo *root, Index relid)
 		own->expr = adjust_appendrel_attrs(root, column->expr, 1, &appinfo);
 		own->var = copyObject(column->var);
 		own->var->varno = relation_number_of(root, relid);
-		relation_numbers_replace(root, relation_numbers_normalize(root, own->expr), own->var);
+		/* of sets the query speaks by the parent's */
+		own->elements = NULL;
+		if (column->elements == NULL)
+			relation_numbers_replace(root, relation_numbers_normalize(root, own->expr), own->var);
 		planning->expression_columns = lappend(planning->expression_columns, own);
 	}
 	MemoryContextSwitchTo(old);
@@ -372,6 +472,44 @@ expression_columns_of_rel(PlannerInfo *root, RelOptInfo *rel, const char **reaso
 	return numbers;
 }
 
+Var *
+expression_columns_of_set(PlannerInfo *root, Node *call, Var **elements)
+{
+	Node	   *normalized = relation_numbers_normalize(root, call);
+	ListCell   *lc;
+
+	foreach(lc, planning_current()->expression_columns)
+	{
+		const ExpressionColumn *column = lfirst(lc);
+
+		if (column->elements != NULL && equal(column->elements, normalized))
+		{
+			*elements = column->elements;
+			return column->var;
+		}
+	}
+	return NULL;
+}
+
+List *
+expression_columns_of_elements(PlannerInfo *root, Index relid)
+{
+	List	   *pairs = NIL;
+	ListCell   *lc;
+
+	if (elements_call(root, relid) == NULL)
+		return NIL;
+	foreach(lc, planning_current()->expression_columns)
+	{
+		const ExpressionColumn *column = lfirst(lc);
+
+		if (column->root == root && column->elements != NULL &&
+			column->elements->varno == (int) relation_number_of(root, relid))
+			pairs = lappend(pairs, list_make2(column->var, column->elements));
+	}
+	return pairs;
+}
+
 /* ---------------------------------------------------------------- in pipelines */
 
 /* relid 0: of the relation that has no parent. */
@@ -426,7 +564,8 @@ expression_columns_list(List *numbers, Index relid)
 		column = column_of_number(lfirst_int(lc), relid);
 		expr = copyObject(column->expr);
 		ChangeVarNodes(expr, column->relid, 1, 0);
-		expressions = lappend(expressions, list_make2(makeInteger(lfirst_int(lc)), expr));
+		expressions = lappend(expressions, list_make3(makeInteger(lfirst_int(lc)), expr,
+													  makeInteger(column->var->varno)));
 	}
 	return expressions;
 }

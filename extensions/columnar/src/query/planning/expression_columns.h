@@ -10,6 +10,9 @@
  * (query/paths/function_columns.h).  In pipelines a Var stands for each, with a
  * number that no attribute can have (relation_numbers_replace()).
  *
+ * Of a set-returning function the column has lists (list_image.h), which the stage of
+ * unnesting makes rows of.  A Var of its own stands for the elements.
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef PENUMBRA_EXPRESSION_COLUMNS_H
@@ -37,13 +40,20 @@ extern void expression_columns_add(PlannerInfo *root, Node *node);
 extern bool expression_columns_hide(PlannerInfo *root, List *exprs);
 /* Whether a row can have an error in place of the value of one of these columns. */
 extern bool expression_columns_can_fail(List *numbers);
+/*
+ * A call of a set-returning function, of a query level: what a scan outputs for it, a column of lists, and
+ * what stands for the elements where the call is of a target list.  NULL: its rows are not cached.
+ */
+extern Var *expression_columns_of_set(PlannerInfo *root, Node *call, Var **elements);
+/* The same of the relation that jsonb_array_elements() is in FROM: lists of both; NIL: it is another, or not cached. */
+extern List *expression_columns_of_elements(PlannerInfo *root, Index relid);
 /* The Var of pipelines that stands for the column, by its number. */
 extern Var *expression_columns_var(AttrNumber number);
 
 /*
  * The columns of a table, by their numbers in the plan: "expressions", lists of a
  * number and an expression, with Vars of relation 1, of the columns of the relation,
- * which is the table or its parent.  NULL: one of them cannot be cached.
+ * which is the table or its parent, and what pipelines call that.  NULL: one of them cannot be cached.
  */
 extern ColumnKey *expression_columns_keys(Oid relation, Oid table, List *numbers, List *expressions);
 /* The lists for those numbers that are expressions, while planning; relid 0: of the relation without a parent. */

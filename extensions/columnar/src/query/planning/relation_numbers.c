@@ -99,18 +99,9 @@ typedef struct Replacement
 {
 	const PlannerInfo *root;
 	const Node *expr;
+	int			number;			/* of the relation that it reads */
 	const Var  *var;
 } Replacement;
-
-void
-relation_numbers_replace(PlannerInfo *root, Node *normalized, Var *var)
-{
-	Planning   *planning = planning_current();
-	Replacement *replacement = palloc(sizeof(Replacement));
-
-	*replacement = (Replacement) {root, normalized, var};
-	planning->replacements = lappend(planning->replacements, replacement);
-}
 
 static bool
 first_number_walker(Node *node, void *number)
@@ -121,6 +112,17 @@ first_number_walker(Node *node, void *number)
 		return expression_tree_walker(node, first_number_walker, number);
 	*(int *) number = ((const Var *) node)->varno;
 	return true;
+}
+
+void
+relation_numbers_replace(PlannerInfo *root, Node *normalized, Var *var)
+{
+	Planning   *planning = planning_current();
+	Replacement *replacement = palloc(sizeof(Replacement));
+
+	*replacement = (Replacement) {.root = root,.expr = normalized,.var = var};
+	(void) first_number_walker(normalized, &replacement->number);
+	planning->replacements = lappend(planning->replacements, replacement);
 }
 
 /* Each of a thousand partitions has its own: the relation tells most of them apart. */
@@ -140,7 +142,7 @@ replace(const PlannerInfo *root, Node *node)
 			continue;
 		if (number == 0 && !first_number_walker(node, &number))
 			return node;
-		if (replacement->var->varno == number && replacement->root == root && equal(replacement->expr, node))
+		if (replacement->number == number && replacement->root == root && equal(replacement->expr, node))
 			return copyObject((Node *) replacement->var);
 	}
 	return node;

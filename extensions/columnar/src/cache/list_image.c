@@ -1,0 +1,452 @@
+/*-------------------------------------------------------------------------
+ *
+ * list_image.c
+ *	  The rows of a set-returning function as one value: a list of the engine's.
+ *
+ * A load makes lists for rows that no query would ask the function for.  So a list
+ * is always made: one that would take more than a value may, or of an argument
+ * of which the function raises an error, is a refused one.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/tupmacs.h"
+#include "catalog/pg_type.h"
+#include "executor/executor.h"
+#include "fmgr.h"
+#include "miscadmin.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+#include "utils/fmgroids.h"
+#include "utils/fmgrprotos.h"
+#include "utils/jsonb.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+
+#include "cache/list_image.h"
+#include "cache/value_image.h"
+
+struct ListMaker
+{
+	Oid			function;
+	const ValueImage *image;	/* of the elements */
+	int			width;			/* of one in the list; 0: they are strings */
+	ExprState  *argument;		/* of the call */
+	ExprContext *econtext;
+	ExprState  *of_element;		/* NULL: the elements themselves */
+	Oid			array_element;	/* of an array, with the next three */
+	int16		length;
+	bool		is_by_value;
+	char		align;
+};
+
+/* Elements as PenumbraColumnInput has them. */
+typedef struct Elements
+{
+	int64		count;
+	int64		room;
+	int64		null_count;
+	Size		string_bytes;
+	uint64	   *values;
+	uint32	   *lengths;
+	bool	   *nulls;
+} Elements;
+
+static bool
+is_call(const Node *node, Oid function)
+{
+	return IsA(node, FuncExpr) && ((const FuncExpr *) node)->funcid == function &&
+		list_length(((const FuncExpr *) node)->args) == 1;
+}
+
+typedef struct FoundCall
+{
+	FuncExpr   *call;
+	bool		has_another;
+} FoundCall;
+
+static bool
+find_call_walker(Node *node, void *context)
+{
+	FoundCall  *found = context;
+
+	if (node == NULL)
+		return false;
+	if (!is_call(node, F_JSONB_ARRAY_ELEMENTS))
+		return expression_tree_walker(node, find_call_walker, context);
+	found->has_another |= found->call != NULL && !equal(found->call, node);
+	found->call = (FuncExpr *) node;
+	return false;
+}
+
+FuncExpr *
+list_image_call(const Node *expr)
+{
+	FoundCall	found = {0};
+
+	switch (nodeTag(expr))
+	{
+		case T_FuncExpr:
+		case T_OpExpr:
+		case T_ScalarArrayOpExpr:
+		case T_NullTest:
+		case T_CoerceViaIO:
+		case T_RelabelType:
+		case T_SubscriptingRef:
+			break;
+		default:
+			return NULL;
+	}
+	if (value_image_of(exprType(expr)) == NULL)
+		return NULL;
+	if (is_call(expr, F_UNNEST_ANYARRAY) || is_call(expr, F_JSONB_ARRAY_ELEMENTS_TEXT))
+		return (FuncExpr *) unconstify(Node *, expr);
+	(void) find_call_walker(unconstify(Node *, expr), &found);
+	return found.has_another ? NULL : found.call;
+}
+
+bool
+list_image_may_be_refused(const Node *expr)
+{
+	return list_image_call(expr)->funcid != F_UNNEST_ANYARRAY;
+}
+
+typedef struct CallReplacement
+{
+	const FuncExpr *call;
+	Node	   *with;
+} CallReplacement;
+
+static Node *
+replace_call_mutator(Node *node, void *context)
+{
+	const CallReplacement *replacement = context;
+
+	if (node == NULL)
+		return NULL;
+	if (IsA(node, FuncExpr) && equal(node, replacement->call))
+		return copyObject(replacement->with);
+	return expression_tree_mutator(node, replace_call_mutator, context);
+}
+
+Node *
+list_image_replace_call(Node *expr, Node *with)
+{
+	CallReplacement replacement = {list_image_call(expr), with};
+
+	return replace_call_mutator(expr, &replacement);
+}
+
+Node *
+list_image_element(void)
+{
+	CaseTestExpr *element = makeNode(CaseTestExpr);
+
+	element->typeId = JSONBOID;
+	element->typeMod = -1;
+	return (Node *) element;
+}
+
+/* As in the engine's flat vectors; 0: of strings. */
+static int
+width_of(PenumbraType type)
+{
+	switch (type)
+	{
+		case PENUMBRA_BOOL:
+			return 1;
+		case PENUMBRA_INT2:
+			return 2;
+		case PENUMBRA_INT4:
+		case PENUMBRA_DATE:
+		case PENUMBRA_FLOAT4:
+			return 4;
+		case PENUMBRA_INT8:
+		case PENUMBRA_TIMESTAMP:
+		case PENUMBRA_TIMESTAMPTZ:
+		case PENUMBRA_FLOAT8:
+			return 8;
+		case PENUMBRA_INTERVAL:
+		case PENUMBRA_UUID:
+			return 16;
+		default:
+			return 0;
+	}
+}
+
+ListMaker *
+list_maker_create(Node *expr, ExprContext *econtext)
+{
+	FuncExpr   *call = list_image_call(expr);
+	ListMaker  *maker = palloc0(sizeof(ListMaker));
+
+	maker->function = call->funcid;
+	maker->image = value_image_of(exprType(expr));
+	maker->width = width_of(maker->image->type);
+	maker->array_element = get_base_element_type(exprType(linitial(call->args)));
+	if (OidIsValid(maker->array_element))
+		get_typlenbyvalalign(maker->array_element, &maker->length, &maker->is_by_value, &maker->align);
+	maker->argument = ExecInitExpr(linitial(call->args), NULL);
+	maker->econtext = econtext;
+	if ((Node *) call != expr)
+		maker->of_element = ExecInitExpr((Expr *) list_image_replace_call(expr, list_image_element()), NULL);
+	return maker;
+}
+
+/* ---------------------------------------------------------------- the list */
+
+static void
+make_room(Elements *elements, int64 count)
+{
+	elements->room = Max(count, 1);
+	elements->values = palloc_extended(sizeof(uint64) * elements->room, MCXT_ALLOC_HUGE);
+	elements->lengths = palloc_extended(sizeof(uint32) * elements->room, MCXT_ALLOC_HUGE);
+	elements->nulls = palloc_extended(sizeof(bool) * elements->room, MCXT_ALLOC_HUGE);
+}
+
+/* NULL if there is no value. */
+static void
+add_element(const ListMaker *maker, Elements *elements, const Datum *value)
+{
+	int64		i = elements->count++;
+	uint32		length = 0;
+
+	CHECK_FOR_INTERRUPTS();
+	elements->nulls[i] = value == NULL;
+	elements->values[i] = value == NULL ? 0 : value_image_make(maker->image, *value, &length);
+	elements->lengths[i] = length;
+	elements->null_count += value == NULL;
+	elements->string_bytes += length;
+}
+
+static Datum
+refused_list(void)
+{
+	uint32		head = PENUMBRA_LIST_REFUSED;
+
+	return PointerGetDatum(cstring_to_text_with_len((const char *) &head, sizeof(head)));
+}
+
+/* With room for what is behind the head; NULL: no value may be as large. */
+static bytea *
+begin_list(int64 count, uint32 flags, Size bytes, char **next)
+{
+	uint32		head = (uint32) count << PENUMBRA_LIST_COUNT_SHIFT | flags;
+	Size		size = VARHDRSZ + sizeof(head) + bytes;
+	bytea	   *list;
+
+	if (count > PENUMBRA_LIST_COUNT_MAX || bytes > MaxAllocSize || !AllocSizeIsValid(size))
+		return NULL;
+	list = palloc(size);
+	SET_VARSIZE(list, size);
+	memcpy(VARDATA(list), &head, sizeof(head));
+	*next = VARDATA(list) + sizeof(head);
+	return list;
+}
+
+static char *
+write_validity(const Elements *elements, char *to)
+{
+	if (elements->null_count == 0)
+		return to;
+	memset(to, 0, (elements->count + 7) / 8);
+	for (int64 i = 0; i < elements->count; i++)
+		to[i / 8] |= !elements->nulls[i] << (i % 8);
+	return to + (elements->count + 7) / 8;
+}
+
+static void
+write_number(char *to, int width, uint64 value)
+{
+	switch (width)
+	{
+		case 1:
+			*(uint8 *) to = (uint8) value;
+			break;
+		case 2:
+			memcpy(to, &(uint16) {(uint16) value}, sizeof(uint16));
+			break;
+		case 4:
+			memcpy(to, &(uint32) {(uint32) value}, sizeof(uint32));
+			break;
+		default:
+			memcpy(to, &value, sizeof(value));
+	}
+}
+
+static Datum
+write_list(const ListMaker *maker, const Elements *elements)
+{
+	int			end_bytes = elements->string_bytes <= PG_UINT8_MAX ? 1
+		: elements->string_bytes <= PG_UINT16_MAX ? 2 : 4;
+	uint32		flags = elements->null_count > 0 ? PENUMBRA_LIST_HAS_NULLS : 0;
+	Size		bytes = elements->null_count > 0 ? (elements->count + 7) / 8 : 0;
+	Size		string_bytes = 0;
+	bytea	   *list;
+	char	   *next;
+
+	if (maker->width == 0 && end_bytes > 1)
+		flags |= end_bytes == 2 ? PENUMBRA_LIST_ENDS_OF_2_BYTES : PENUMBRA_LIST_ENDS_OF_4_BYTES;
+	bytes += elements->count * (maker->width == 0 ? end_bytes : maker->width);
+	list = begin_list(elements->count, flags, bytes + (maker->width == 0 ? elements->string_bytes : 0), &next);
+	if (list == NULL)
+		return refused_list();
+	next = write_validity(elements, next);
+	for (int64 i = 0; i < elements->count; i++)
+	{
+		if (maker->width == 0)
+		{
+			string_bytes += elements->lengths[i];
+			write_number(next + i * end_bytes, end_bytes, string_bytes);
+		}
+		else if (maker->width < 16)
+			write_number(next + i * maker->width, maker->width, elements->values[i]);
+		else if (elements->nulls[i])
+			memset(next + i * maker->width, 0, maker->width);
+		else
+			memcpy(next + i * maker->width, (const void *) (uintptr_t) elements->values[i], maker->width);
+	}
+	if (maker->width == 0)
+	{
+		next += elements->count * end_bytes;
+		for (int64 i = 0; i < elements->count; next += elements->lengths[i++])
+			memcpy(next, (const void *) (uintptr_t) elements->values[i], elements->lengths[i]);
+	}
+	return PointerGetDatum(list);
+}
+
+/* ---------------------------------------------------------------- of arrays */
+
+/* Of any dimensions and bounds, which unnest() passes over. */
+static Datum
+list_of_array(const ListMaker *maker, ArrayType *array)
+{
+	int			count = ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array));
+	const char *next = ARR_DATA_PTR(array);
+	const bits8 *bitmap = ARR_NULLBITMAP(array);
+	Elements	elements = {0};
+
+	/* packed as in a list */
+	if (!ARR_HASNULL(array) && maker->image->encode == NULL && maker->width > 0 && maker->width == maker->length)
+	{
+		bytea	   *list;
+		char	   *to;
+
+		list = begin_list(count, 0, (Size) count * maker->width, &to);
+		if (list == NULL)
+			return refused_list();
+		memcpy(to, next, (Size) count * maker->width);
+		return PointerGetDatum(list);
+	}
+	make_room(&elements, count);
+	for (int i = 0; i < count; i++)
+	{
+		Datum		value;
+
+		if (bitmap != NULL && (bitmap[i / 8] & 1 << (i % 8)) == 0)
+		{
+			add_element(maker, &elements, NULL);
+			continue;
+		}
+		value = fetch_att(next, maker->is_by_value, maker->length);
+		add_element(maker, &elements, &value);
+		next = att_addlength_pointer(next, maker->length, next);
+		next = (const char *) att_align_nominal(next, maker->align);
+	}
+	return write_list(maker, &elements);
+}
+
+/* ---------------------------------------------------------------- of documents */
+
+/* As jsonb_array_elements_text() gives it; false: a JSON null, which is NULL. */
+static bool
+text_of_json(JsonbValue *json, Datum *value)
+{
+	text	   *made = NULL;
+
+	switch (json->type)
+	{
+		case jbvNull:
+			return false;
+		case jbvString:
+			made = cstring_to_text_with_len(json->val.string.val, json->val.string.len);
+			break;
+		case jbvBool:
+			made = cstring_to_text(json->val.boolean ? "true" : "false");
+			break;
+		case jbvNumeric:
+			made = cstring_to_text(DatumGetCString(DirectFunctionCall1(numeric_out,
+																	   NumericGetDatum(json->val.numeric))));
+			break;
+		case jbvBinary:
+			{
+				StringInfoData buffer;
+
+				initStringInfo(&buffer);
+				(void) JsonbToCString(&buffer, json->val.binary.data, json->val.binary.len);
+				made = cstring_to_text_with_len(buffer.data, buffer.len);
+				pfree(buffer.data);
+				break;
+			}
+		default:
+			elog(ERROR, "unknown type of a JSON value: %d", (int) json->type);
+	}
+	*value = PointerGetDatum(made);
+	return true;
+}
+
+static bool
+value_of_json(const ListMaker *maker, JsonbValue *json, Datum *value)
+{
+	bool		is_null;
+
+	if (maker->of_element == NULL)
+		return text_of_json(json, value);
+	maker->econtext->caseValue_datum = JsonbPGetDatum(JsonbValueToJsonb(json));
+	maker->econtext->caseValue_isNull = false;
+	*value = ExecEvalExpr(maker->of_element, maker->econtext, &is_null);
+	return !is_null;
+}
+
+static Datum
+list_of_json(const ListMaker *maker, Jsonb *json)
+{
+	Elements	elements = {0};
+	JsonbIterator *iterator;
+	JsonbValue	value;
+	JsonbIteratorToken token;
+
+	if (!JB_ROOT_IS_ARRAY(json) || JB_ROOT_IS_SCALAR(json))
+		return refused_list();
+	make_room(&elements, JB_ROOT_COUNT(json));
+	iterator = JsonbIteratorInit(&json->root);
+	while ((token = JsonbIteratorNext(&iterator, &value, true)) != WJB_DONE)
+	{
+		Datum		element;
+
+		if (token != WJB_ELEM)
+			continue;
+		add_element(maker, &elements, value_of_json(maker, &value, &element) ? &element : NULL);
+		/* numbers of a few bytes may have 131,072 digits */
+		if (elements.string_bytes > MaxAllocSize)
+			return refused_list();
+	}
+	return write_list(maker, &elements);
+}
+
+ExprState *
+list_maker_argument(const ListMaker *maker)
+{
+	return maker->argument;
+}
+
+Datum
+list_maker_make(const ListMaker *maker, Datum argument)
+{
+	if (maker->function == F_UNNEST_ANYARRAY)
+		return list_of_array(maker, DatumGetArrayTypeP(argument));
+	return list_of_json(maker, DatumGetJsonbP(argument));
+}

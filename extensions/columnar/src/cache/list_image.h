@@ -1,0 +1,47 @@
+/*-------------------------------------------------------------------------
+ *
+ * list_image.h
+ *	  The rows of a set-returning function as one value: a list of the engine's.
+ *
+ * unnest(array) and the functions that give the elements of a document's array
+ * depend on nothing but their argument.  What they return for a tuple is cached
+ * as a column of lists (PenumbraListHead), of the type bytea.  Elements that are
+ * documents have no form in the engine, but what an expression gives for each has.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef PENUMBRA_LIST_IMAGE_H
+#define PENUMBRA_LIST_IMAGE_H
+
+#include "postgres.h"
+
+#include "executor/executor.h"
+#include "nodes/primnodes.h"
+
+#include "penumbra/engine.h"
+
+/* The type of lists as columns. */
+#define LIST_IMAGE_TYPE		BYTEAOID
+
+/*
+ * The call of such a function that the expression is or, of jsonb_array_elements(), reads; the list has the
+ * expression's values then.  NULL: there is none.  Of what else it reads nothing is said.
+ */
+extern FuncExpr *list_image_call(const Node *expr);
+#define list_image_is_set(expr) (list_image_call((const Node *) (expr)) != NULL)
+/* Whether it raises errors for some arguments, of which the list is PENUMBRA_LIST_REFUSED. */
+extern bool list_image_may_be_refused(const Node *expr);
+/* The expression with another node in place of its call. */
+extern Node *list_image_replace_call(Node *expr, Node *with);
+/* What stands for the element, where an expression is evaluated for each. */
+extern Node *list_image_element(void);
+
+typedef struct ListMaker ListMaker;
+
+/* Expressions of elements are evaluated in the context. */
+extern ListMaker *list_maker_create(Node *expr, ExprContext *econtext);
+extern ExprState *list_maker_argument(const ListMaker *maker);
+/* A bytea in the current context, of the call's argument, which is not NULL. */
+extern Datum list_maker_make(const ListMaker *maker, Datum argument);
+
+#endif							/* PENUMBRA_LIST_IMAGE_H */

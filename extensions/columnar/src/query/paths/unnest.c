@@ -1,0 +1,145 @@
+/*-------------------------------------------------------------------------
+ *
+ * unnest.c
+ *	  Set-returning functions of cached columns, in FROM and in target lists.
+ *
+ * What such a function returns for a row is a column of lists that a scan outputs
+ * (expression_columns.h), and joins pass on.  The stage of unnesting makes a row of
+ * each element where PostgreSQL's plan calls the function.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "catalog/pg_type.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/clauses.h"
+#include "optimizer/cost.h"
+
+#include "cache/list_image.h"
+#include "query/paths/unnest.h"
+#include "query/pipeline/cost.h"
+#include "query/pipeline/pipeline.h"
+#include "query/pipeline/stages.h"
+#include "query/planning/expression_columns.h"
+#include "query/planning/planning.h"
+#include "query/planning/relation_numbers.h"
+
+static void
+add_stage(RelPipeline *planned, List *lists, List *names, bool is_left, bool may_refuse, double rows)
+{
+	int			columns = list_length(stage_outputs(planned->pipeline->top)) - list_length(lists);
+	PipelineStage *stage = pipeline_add_stage(planned->pipeline, PIPELINE_UNNEST, lists);
+
+	stage->names = names;
+	stage->join_kind = is_left ? PENUMBRA_JOIN_LEFT : PENUMBRA_JOIN_INNER;
+	stage->may_refuse_lists = may_refuse;
+	stage->rows = rows;
+	planned->before_sort = NULL;
+	cost_add_unnest(planned, list_length(lists), columns, rows);
+}
+
+bool
+unnest_join_functions(PlannerInfo *root, RelPipeline *planned, RelOptInfo *rel, bool is_left, double rows)
+{
+	const RangeTblEntry *rte = root->simple_rte_array[rel->relid];
+	List	   *before = stage_outputs(planned->pipeline->top);
+	List	   *lists = NIL;
+	List	   *names = NIL;
+	bool		may_refuse = false;
+	ListCell   *lc;
+
+	foreach(lc, expression_columns_of_elements(root, rel->relid))
+	{
+		lists = lappend(lists, linitial((List *) lfirst(lc)));
+		names = lappend(names, lsecond((List *) lfirst(lc)));
+		may_refuse = true;
+	}
+	foreach(lc, lists == NIL ? rte->functions : NIL)
+	{
+		Node	   *call = lfirst_node(RangeTblFunction, lc)->funcexpr;
+		Var		   *elements;
+		Var		   *list = list_image_is_set(call) ? expression_columns_of_set(root, call, &elements) : NULL;
+
+		if (list == NULL)
+			return false;
+		lists = lappend(lists, list);
+		names = lappend(names, makeVar(relation_number_of(root, rel->relid), list_length(lists), exprType(call),
+									   exprTypmod(call), exprCollation(call), 0));
+		may_refuse |= list_image_may_be_refused(call);
+	}
+	if (list_difference(lists, before) != NIL)
+		return false;
+	if (rte->funcordinality)
+		names = lappend(names, makeVar(relation_number_of(root, rel->relid), list_length(rte->functions) + 1,
+									   INT8OID, -1, InvalidOid, 0));
+	add_stage(planned, lists, names, is_left, may_refuse, rows);
+	return true;
+}
+
+typedef struct SetCalls
+{
+	PlannerInfo *root;
+	List	   *calls;			/* and expressions that read one */
+	bool		has_others;		/* set-returning functions whose rows are no lists */
+} SetCalls;
+
+static bool
+calls_walker(Node *node, void *argument)
+{
+	SetCalls   *context = argument;
+	Var		   *elements;
+
+	if (node == NULL)
+		return false;
+	if (list_image_is_set(node) &&
+		expression_columns_of_set(context->root, node, &elements) != NULL)
+	{
+		context->calls = list_append_unique(context->calls, node);
+		return false;
+	}
+	context->has_others |= (IsA(node, FuncExpr) && ((FuncExpr *) node)->funcretset) ||
+		(IsA(node, OpExpr) && ((OpExpr *) node)->opretset);
+	return expression_tree_walker(node, calls_walker, argument);
+}
+
+/*
+ * PostgreSQL computes all calls of a target list side by side, in one ProjectSet
+ * below the expressions that use them: none is an argument of another here.
+ */
+bool
+unnest_add_targets(PlannerInfo *root, RelPipeline *planned, List *exprs)
+{
+	List	   *before = stage_outputs(planned->pipeline->top);
+	SetCalls	all = {.root = root};
+	SetCalls	read = {.root = root};
+	List	   *lists = NIL;
+	List	   *names = NIL;
+	bool		may_refuse = false;
+	double		rows_of_call = 1;
+	ListCell   *lc;
+
+	(void) calls_walker((Node *) root->processed_tlist, &all);
+	(void) calls_walker((Node *) exprs, &read);
+	if (all.has_others || list_difference(all.calls, read.calls) != NIL)
+	{
+		planning_refuse("set-returning function", NULL);
+		return false;
+	}
+	foreach(lc, read.calls)
+	{
+		Var		   *elements;
+		Var		   *list = expression_columns_of_set(root, lfirst(lc), &elements);
+
+		if (list == NULL || pipeline_find_expr(before, (Node *) list) < 0)
+			return false;
+		lists = lappend(lists, list);
+		names = lappend(names, elements);
+		may_refuse |= list_image_may_be_refused(lfirst(lc));
+		rows_of_call = Max(rows_of_call, expression_returns_set_rows(root, (Node *) list_image_call(lfirst(lc))));
+	}
+	if (lists != NIL)
+		add_stage(planned, lists, names, false, may_refuse, clamp_row_est(planned->rows * rows_of_call));
+	return true;
+}
