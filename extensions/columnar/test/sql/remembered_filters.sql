@@ -123,13 +123,16 @@ SELECT memory_bytes AS before FROM penumbra.tables WHERE relname = 'pages' \gset
 SELECT count(*) AS patterns FROM generate_series(1, 60) i, LATERAL asked(format('url LIKE %L', '%' || to_hex(i) || '%')) a WHERE a.are_equal;
 SELECT memory_bytes > :before AS is_counted, memory_bytes < :before * 1.1 AS is_bounded FROM penumbra.tables WHERE relname = 'pages';
 -- others' columns take the place of the column and of what is remembered of it
-CREATE TABLE others AS SELECT md5(i::text) a, md5(i || 'b') b, md5(i || 'c') c, md5(i || 'd') d FROM generate_series(1, 200000) i;
+CREATE TABLE others AS SELECT md5(i::text) a, md5(i || 'b') b, md5(i || 'c') c, md5(i || 'd') d FROM generate_series(1, 300000) i;
 VACUUM (FREEZE) others;
+SET client_min_messages = error;
 SELECT penumbra.load('others') > 0 AS loaded;
-SELECT rows, are_equal FROM asked($$url LIKE '%Rare%'$$, 'auto');
-SELECT penumbra.load('pages') > 0 AS loaded;
+SET client_min_messages = warning;
+SELECT coalesce(sum(evictions), 1) > 0 AS are_evicted FROM penumbra.tables WHERE relname = 'pages';
 SELECT rows, are_equal FROM asked($$url LIKE '%Rare%'$$, 'auto');
 SELECT penumbra.unload('others') > 0 AS unloaded;
+SELECT penumbra.load('pages') > 0 AS loaded;
+SELECT rows, are_equal FROM asked($$url LIKE '%Rare%'$$);
 SELECT penumbra.unload('pages') > 0 AS unloaded;
 SELECT used_bytes - :used_before AS left_over FROM penumbra.memory WHERE size_class = 'all';
 DROP TABLE pages, others;
