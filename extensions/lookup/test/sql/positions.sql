@@ -79,7 +79,7 @@ BEGIN
 	PERFORM penumbra_lookup.reset_executions();
 	EXECUTE 'CREATE FUNCTION pg_temp.loop() RETURNS text LANGUAGE plpgsql AS ' || quote_literal(
 		'DECLARE found record; hash bigint := 0; rows int := 0; key int; BEGIN '
-		'FOR n IN 1..40 LOOP key := CASE n WHEN 1 THEN -1 WHEN 2 THEN 0 WHEN 3 THEN 20000 ELSE n * 1871 % 6000 END; '
+		'FOR n IN 1..25 LOOP key := CASE n WHEN 1 THEN -1 WHEN 2 THEN 0 WHEN 3 THEN 20000 ELSE n * 1871 % 6000 END; '
 		'FOR found IN ' || regexp_replace(query, '\$1', '(key)', 'g') || ' LOOP hash := hashtextextended(found::text, hash); rows := rows + 1; END LOOP; '
 		'END LOOP; RETURN hash || '' '' || rows; END');
 	answers := pg_temp.loop();
