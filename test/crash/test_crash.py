@@ -1,6 +1,6 @@
 """Killed backends, crashed servers: the cache is gone, the answers stay."""
 
-import itertools
+import contextlib
 import signal
 import threading
 import time
@@ -99,8 +99,11 @@ def test_sessions_that_end_while_they_learn(server):
                     lambda f=function, p=pid: connection.execute(f"SELECT {f}({p})"),
                 )
                 timer.start()
-                with pytest.raises(psycopg.Error):
-                    for number in itertools.count():
+                number = 0
+                # A cancel between two queries is nothing.
+                with contextlib.suppress(psycopg.Error):
+                    while timer.is_alive():
+                        number += 1
                         asker.execute(f"SELECT count(*) FROM large WHERE words LIKE '%{number % 60}%'")
                 timer.join()
         for number in range(20):
