@@ -703,7 +703,8 @@ add_locales_walker(Node *node, void *context)
 		call->args[0] = (NullableDatum) {ObjectIdGetDatum(collation)};
 		version = pg_collation_actual_version(call);
 		*hash = hash_combine64(*hash, call->isnull ? collation
-							   : XXH3_64bits(VARDATA_ANY(version), VARSIZE_ANY_EXHDR(version)));
+							   : XXH3_64bits(VARDATA_ANY(DatumGetPointer(version)),
+											VARSIZE_ANY_EXHDR(DatumGetPointer(version))));
 	}
 	return expression_tree_walker(node, add_locales_walker, context);
 }
