@@ -326,7 +326,7 @@ list_of_array(const ListMaker *maker, ArrayType *array)
 {
 	int			count = ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array));
 	const char *next = ARR_DATA_PTR(array);
-	const bits8 *bitmap = ARR_NULLBITMAP(array);
+	const uint8 *bitmap = ARR_NULLBITMAP(array);
 	Elements	elements = {0};
 
 	/* packed as in a list */
