@@ -94,7 +94,7 @@ SELECT penumbra.load('words'), penumbra.load('posts', ARRAY['id', 'grp', 'unnest
   'jsonb_array_elements(doc->''items'')->>''sku''', 'jsonb_array_elements(doc->''items'')->>''n''', 'jsonb_typeof(jsonb_array_elements(doc->''items''))',
   'jsonb_array_elements_text(doc->''labels'')', 'jsonb_array_elements_text(doc)', 'jsonb_typeof(doc->''labels'')']);
 SELECT id, agree(q) FROM questions ORDER BY id;
-SELECT column_name, rows FROM penumbra.columns WHERE relname = 'posts' ORDER BY 1;
+SELECT column_name FROM penumbra.columns WHERE relname = 'posts' AND rows > 1400 ORDER BY 1;
 SELECT sum(mismatches) FROM penumbra.verify('posts');
 
 -- Rows that were written, then patched.
