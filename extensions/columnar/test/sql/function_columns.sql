@@ -14,20 +14,6 @@ INSERT INTO visit SELECT i, CASE WHEN i % 101 > 0 THEN 'https://www.host' || i %
 FROM generate_series(1, 70000) i;
 VACUUM ANALYZE visit;
 SELECT penumbra.load('visit') > 0 AS loaded;
--- whether all of it runs in vectors, what of it are host calls, and whether the answer is PostgreSQL's
-CREATE FUNCTION compared(query text, mode text DEFAULT 'auto', OUT in_vectors boolean, OUT calls text, OUT are_equal boolean) LANGUAGE plpgsql AS $$
-DECLARE
-	expected text;
-	found text;
-BEGIN
-	SET LOCAL penumbra.mode = off;
-	EXECUTE format('SELECT string_agg(q::text, E''\n'' ORDER BY q::text COLLATE "C") FROM (%s) q', query) INTO expected;
-	PERFORM set_config('penumbra.mode', mode, true);
-	EXECUTE format('SELECT string_agg(q::text, E''\n'' ORDER BY q::text COLLATE "C") FROM (%s) q', query) INTO found;
-	SELECT e.in_vectors, e.calls INTO in_vectors, calls FROM explained(query) e;
-	are_equal := expected IS NOT DISTINCT FROM found;
-	RESET penumbra.mode;
-END $$;
 -- before they are cached, PostgreSQL computes them
 SELECT * FROM compared($$SELECT regexp_replace(url, '^https?://(?:www\.)?([^/]+)/.*$', '\1'), count(*) FROM visit GROUP BY 1$$);
 SELECT penumbra.load('visit', ARRAY[$$regexp_replace(url, '^https?://(?:www\.)?([^/]+)/.*$', '\1')$$, 'md5(url)', $$split_part(url, '/', 3)$$,

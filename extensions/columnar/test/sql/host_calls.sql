@@ -14,71 +14,57 @@ SELECT penumbra.load('visit') > 0 AS loaded;
 \getenv directory PG_ABS_SRCDIR
 \set explained :directory '/explained.sql'
 \i :explained
--- whether all of it runs in vectors, what PostgreSQL evaluates, and whether the answer is PostgreSQL's
-CREATE FUNCTION called(query text, mode text DEFAULT 'auto', OUT in_vectors boolean, OUT calls text, OUT are_equal boolean) LANGUAGE plpgsql AS $$
-DECLARE
-	expected text;
-	found text;
-BEGIN
-	SET LOCAL penumbra.mode = off;
-	EXECUTE format('SELECT string_agg(q::text, E''\n'' ORDER BY q::text COLLATE "C") FROM (%s) q', query) INTO expected;
-	PERFORM set_config('penumbra.mode', mode, true);
-	EXECUTE format('SELECT string_agg(q::text, E''\n'' ORDER BY q::text COLLATE "C") FROM (%s) q', query) INTO found;
-	SELECT e.in_vectors, e.calls INTO in_vectors, calls FROM explained(query) e;
-	are_equal := expected IS NOT DISTINCT FROM found;
-	RESET penumbra.mode;
-END $$;
 -- keys of groups, with NULL among the inputs and the results
-SELECT * FROM called('SELECT to_char(day, ''YYYY-MM''), count(*), sum(price) FROM visit GROUP BY 1');
-SELECT * FROM called('SELECT split_part(url, ''/'', 3), count(*) FROM visit GROUP BY 1');
-SELECT * FROM called('SELECT regexp_replace(url, ''^https?://([^/]*)/.*'', ''\1''), count(*), min(price) FROM visit GROUP BY 1');
-SELECT * FROM called('SELECT md5(url), to_char(day, ''Day''), sum(score) FROM visit GROUP BY 1, 2');
-SELECT * FROM called('SELECT nullif(substring(url FROM ''host(\d+)''), ''5''), count(*) FROM visit GROUP BY 1');
-SELECT * FROM called('SELECT (string_to_array(url, ''.''))[1], count(*) FROM visit GROUP BY 1');
-SELECT * FROM called('SELECT quote_nullable(url), quote_nullable(tiny), count(*) FROM visit GROUP BY 1, 2');
-SELECT * FROM called('SELECT width_bucket(score, 0, 4, 7), count(*) FROM visit GROUP BY 1');
-SELECT * FROM called('SELECT make_date(2024, tiny + 1, 1), count(*) FROM visit GROUP BY 1');
-SELECT * FROM called('SELECT to_char(tiny, ''RN''), sqrt(tiny::numeric), uuid_send(code) IS NULL, count(*) FROM visit GROUP BY 1, 2, 3');
-SELECT * FROM called('SELECT day - interval ''1 month'' * tiny, count(*) FROM visit GROUP BY 1');
-SELECT * FROM called('SELECT md5(CASE WHEN md5(url) > ''8'' THEN url WHEN tiny = 3 THEN md5(url) ELSE ''none'' END), count(*) FROM visit GROUP BY 1');
+SELECT * FROM compared('SELECT to_char(day, ''YYYY-MM''), count(*), sum(price) FROM visit GROUP BY 1');
+SELECT * FROM compared('SELECT split_part(url, ''/'', 3), count(*) FROM visit GROUP BY 1');
+SELECT * FROM compared('SELECT regexp_replace(url, ''^https?://([^/]*)/.*'', ''\1''), count(*), min(price) FROM visit GROUP BY 1');
+SELECT * FROM compared('SELECT md5(url), to_char(day, ''Day''), sum(score) FROM visit GROUP BY 1, 2');
+SELECT * FROM compared('SELECT nullif(substring(url FROM ''host(\d+)''), ''5''), count(*) FROM visit GROUP BY 1');
+SELECT * FROM compared('SELECT (string_to_array(url, ''.''))[1], count(*) FROM visit GROUP BY 1');
+SELECT * FROM compared('SELECT quote_nullable(url), quote_nullable(tiny), count(*) FROM visit GROUP BY 1, 2');
+SELECT * FROM compared('SELECT width_bucket(score, 0, 4, 7), count(*) FROM visit GROUP BY 1');
+SELECT * FROM compared('SELECT make_date(2024, tiny + 1, 1), count(*) FROM visit GROUP BY 1');
+SELECT * FROM compared('SELECT to_char(tiny, ''RN''), sqrt(tiny::numeric), uuid_send(code) IS NULL, count(*) FROM visit GROUP BY 1, 2, 3');
+SELECT * FROM compared('SELECT day - interval ''1 month'' * tiny, count(*) FROM visit GROUP BY 1');
+SELECT * FROM compared('SELECT md5(CASE WHEN md5(url) > ''8'' THEN url WHEN tiny = 3 THEN md5(url) ELSE ''none'' END), count(*) FROM visit GROUP BY 1');
 -- conditions: their order decides what is evaluated
-SELECT * FROM called('SELECT count(*) FROM visit WHERE url ~ ''(t)\1ps://host1[0-2]\.''');
-SELECT * FROM called('SELECT count(*) FROM visit WHERE url ~* ''(T)\1PS://HOST3'' AND to_char(day, ''DY'') IN (''MON'', ''SUN'')');
-SELECT * FROM called('SELECT count(*) FROM visit WHERE CASE WHEN tiny > 0 THEN width_bucket(score, 0, tiny, 3) END = 2', 'prefer');
-SELECT * FROM called('SELECT count(*) FROM visit WHERE tiny > 0 AND log(tiny::numeric * 1.5, 10) > 2');
-SELECT * FROM called('SELECT id, url FROM visit WHERE reverse(url) LIKE ''6%'' ORDER BY id DESC LIMIT 5');
-SELECT * FROM called('SELECT count(*) FROM visit a JOIN visit b ON a.id = b.id AND md5(a.url) < md5(b.url || ''x'')', 'prefer');
-SELECT * FROM called('SELECT day, count(*) FROM visit GROUP BY day HAVING to_char(sum(price), ''FM999999.00'') LIKE ''%5.00''');
-SELECT * FROM called('SELECT url, sum(price) FROM visit GROUP BY url HAVING md5(url) < ''8''');
+SELECT * FROM compared('SELECT count(*) FROM visit WHERE url ~ ''(t)\1ps://host1[0-2]\.''');
+SELECT * FROM compared('SELECT count(*) FROM visit WHERE url ~* ''(T)\1PS://HOST3'' AND to_char(day, ''DY'') IN (''MON'', ''SUN'')');
+SELECT * FROM compared('SELECT count(*) FROM visit WHERE CASE WHEN tiny > 0 THEN width_bucket(score, 0, tiny, 3) END = 2', 'prefer');
+SELECT * FROM compared('SELECT count(*) FROM visit WHERE tiny > 0 AND log(tiny::numeric * 1.5, 10) > 2');
+SELECT * FROM compared('SELECT id, url FROM visit WHERE reverse(url) LIKE ''6%'' ORDER BY id DESC LIMIT 5');
+SELECT * FROM compared('SELECT count(*) FROM visit a JOIN visit b ON a.id = b.id AND md5(a.url) < md5(b.url || ''x'')', 'prefer');
+SELECT * FROM compared('SELECT day, count(*) FROM visit GROUP BY day HAVING to_char(sum(price), ''FM999999.00'') LIKE ''%5.00''');
+SELECT * FROM compared('SELECT url, sum(price) FROM visit GROUP BY url HAVING md5(url) < ''8''');
 -- arguments of aggregates, orders, windows, DISTINCT
-SELECT * FROM called('SELECT tiny, max(to_char(day, ''YYYY-MM-DD'')), count(DISTINCT md5(url)), sum(length(md5(url))) FROM visit GROUP BY tiny');
-SELECT * FROM called('SELECT DISTINCT to_char(day, ''Mon'') FROM visit');
-SELECT * FROM called('SELECT id, md5(url) FROM visit ORDER BY md5(url), id LIMIT 7');
-SELECT * FROM called('SELECT id, rank() OVER (PARTITION BY to_char(day, ''YYYYMM'') ORDER BY id) FROM visit WHERE id % 500 = 0');
-SELECT * FROM called('SELECT to_char(day, ''YYYY''), to_char(day, ''Mon''), sum(price) FROM visit GROUP BY ROLLUP (1, 2)');
+SELECT * FROM compared('SELECT tiny, max(to_char(day, ''YYYY-MM-DD'')), count(DISTINCT md5(url)), sum(length(md5(url))) FROM visit GROUP BY tiny');
+SELECT * FROM compared('SELECT DISTINCT to_char(day, ''Mon'') FROM visit');
+SELECT * FROM compared('SELECT id, md5(url) FROM visit ORDER BY md5(url), id LIMIT 7');
+SELECT * FROM compared('SELECT id, rank() OVER (PARTITION BY to_char(day, ''YYYYMM'') ORDER BY id) FROM visit WHERE id % 500 = 0');
+SELECT * FROM compared('SELECT to_char(day, ''YYYY''), to_char(day, ''Mon''), sum(price) FROM visit GROUP BY ROLLUP (1, 2)');
 -- instants: what the format shows no more of is not told apart
-SELECT * FROM called('SELECT to_char(at, ''YYYY-MM''), count(*) FROM visit GROUP BY 1');
-SELECT * FROM called('SELECT to_char(at_tz, ''IYYY-IW Day DD "and" Q J''), count(*) FROM visit GROUP BY 1');
-SELECT * FROM called('SELECT to_char(at, ''FMDD.MM. HH24 h''), count(*) FROM visit GROUP BY 1');
-SELECT * FROM called('SELECT to_char(at, ''MI''), count(*) FROM visit GROUP BY 1', 'prefer');
+SELECT * FROM compared('SELECT to_char(at, ''YYYY-MM''), count(*) FROM visit GROUP BY 1');
+SELECT * FROM compared('SELECT to_char(at_tz, ''IYYY-IW Day DD "and" Q J''), count(*) FROM visit GROUP BY 1');
+SELECT * FROM compared('SELECT to_char(at, ''FMDD.MM. HH24 h''), count(*) FROM visit GROUP BY 1');
+SELECT * FROM compared('SELECT to_char(at, ''MI''), count(*) FROM visit GROUP BY 1', 'prefer');
 SET timezone = 'America/St_Johns';
-SELECT * FROM called('SELECT to_char(at_tz, ''YYYY-MM-DD''), to_char(at_tz, ''HH12 AM''), count(*) FROM visit GROUP BY 1, 2');
-SELECT * FROM called('SELECT to_char(at_tz, ''DD TZ''), count(*) FROM visit GROUP BY 1', 'prefer');
+SELECT * FROM compared('SELECT to_char(at_tz, ''YYYY-MM-DD''), to_char(at_tz, ''HH12 AM''), count(*) FROM visit GROUP BY 1, 2');
+SELECT * FROM compared('SELECT to_char(at_tz, ''DD TZ''), count(*) FROM visit GROUP BY 1', 'prefer');
 RESET timezone;
 -- left as it is: hardly any input comes twice, the function is volatile, the column is not cached
-SELECT * FROM called('SELECT md5(id::text || url), count(*) FROM visit GROUP BY 1 HAVING count(*) > 1');
-SELECT * FROM called('SELECT tiny + random() * 0, count(*) FROM visit GROUP BY 1', 'prefer');
+SELECT * FROM compared('SELECT md5(id::text || url), count(*) FROM visit GROUP BY 1 HAVING count(*) > 1');
+SELECT * FROM compared('SELECT tiny + random() * 0, count(*) FROM visit GROUP BY 1', 'prefer');
 -- functions of the user's, with settings and queries of their own; stable ones see the statement's snapshot
 CREATE TABLE region (tiny smallint, name text);
 INSERT INTO region SELECT i, 'region ' || i % 3 FROM generate_series(0, 10) i;
 CREATE FUNCTION region_of(number smallint) RETURNS text STABLE LANGUAGE plpgsql AS 'BEGIN RETURN (SELECT name FROM region WHERE tiny = number); END';
 CREATE FUNCTION inverse(number smallint) RETURNS numeric IMMUTABLE STRICT LANGUAGE plpgsql AS 'BEGIN RETURN 1.0 / number; END';
-SELECT * FROM called('SELECT region_of(tiny), count(*) FROM visit GROUP BY 1');
-SELECT * FROM called('SELECT inverse(tiny), count(*) FROM visit WHERE tiny <> 0 GROUP BY 1');
+SELECT * FROM compared('SELECT region_of(tiny), count(*) FROM visit GROUP BY 1');
+SELECT * FROM compared('SELECT inverse(tiny), count(*) FROM visit WHERE tiny <> 0 GROUP BY 1');
 -- errors are PostgreSQL's, and of evaluated rows only
 SELECT inverse(tiny), count(*) FROM visit GROUP BY 1;
-SELECT * FROM called('SELECT count(*) FROM visit WHERE tiny <> 0 AND inverse(tiny) > 0.2');
-SELECT * FROM called('SELECT id FROM visit WHERE id < 5 AND inverse(tiny) > 0.4 ORDER BY id LIMIT 2');
+SELECT * FROM compared('SELECT count(*) FROM visit WHERE tiny <> 0 AND inverse(tiny) > 0.2');
+SELECT * FROM compared('SELECT id FROM visit WHERE id < 5 AND inverse(tiny) > 0.4 ORDER BY id LIMIT 2');
 SELECT count(*) FROM visit WHERE make_date(2023, tiny, 30) > date '2000-01-01';
 BEGIN;
 SAVEPOINT s;
@@ -131,5 +117,5 @@ SELECT * FROM evaluations('SELECT to_char(day, ''YYYY-MM''), count(*) FROM visit
 RESET penumbra.mode;
 DROP OWNED BY visitor;
 DROP ROLE visitor;
-DROP FUNCTION region_of, inverse, sleeping, called, evaluations, explained;
+DROP FUNCTION region_of, inverse, sleeping, compared, evaluations, explained;
 DROP TABLE visit, region, long_list;

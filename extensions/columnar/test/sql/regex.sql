@@ -114,5 +114,5 @@ EXECUTE matching('user1\d\t');
 UPDATE log SET line = line || ' changed' WHERE id % 500 = 0;
 SELECT * FROM matched($$line ~ '\d+ \w+ user\d+\s.* changed$'$$);
 DROP TABLE log;
-DROP FUNCTION matched, valued, explained;
+DROP FUNCTION matched, valued, compared, explained;
 DROP COLLATION any_case;
