@@ -15,9 +15,9 @@ bool StringCodes::Add(const StringRef& string, uint16_t* slot) {
   return true;
 }
 
-bool StringCodes::Encode(PenumbraType type, const StringRef* strings, const uint64_t* validity, uint32_t rows,
+void StringCodes::Encode(PenumbraType type, const StringRef* strings, const uint64_t* validity, uint32_t rows,
                          Arena& arena, Vector* encoded) {
-  if (!is_open_) return false;
+  if (!is_open_) return;
   slots_.resize(kSlots);
   strings_.reserve(kStringsMax);
   const size_t known = strings_.size();
@@ -25,7 +25,10 @@ bool StringCodes::Encode(PenumbraType type, const StringRef* strings, const uint
   for (uint32_t i = 0; i < rows; ++i) {
     uint32_t slot = static_cast<uint32_t>(Hash(strings[i])) % kSlots;
     while (slots_[slot] != 0 && !(strings_[slots_[slot] - 1] == strings[i])) slot = (slot + 1) % kSlots;
-    if (slots_[slot] == 0 && !Add(strings[i], &slots_[slot])) return is_open_ = false;
+    if (slots_[slot] == 0 && !Add(strings[i], &slots_[slot])) {
+      is_open_ = false;
+      return;
+    }
     codes[i] = static_cast<uint16_t>(slots_[slot] - 1);
   }
   if (strings_.size() > known) dictionary_id_ = NextDictionaryId();
@@ -42,7 +45,6 @@ bool StringCodes::Encode(PenumbraType type, const StringRef* strings, const uint
   encoded->dictionary_id = dictionary_id_;
   encoded->data = codes;
   encoded->validity = validity;
-  return true;
 }
 
 }  // namespace penumbra

@@ -18,9 +18,9 @@ class StringCodes {
  public:
   explicit StringCodes(MemoryBudget* budget) : seed_(HashSeed::Random()), long_strings_(budget) {}
 
-  // The strings as a dictionary vector, of which the dictionary stays until the next call; null rows have strings, too.
-  // False: there were too many strings, and there will be.
-  bool Encode(PenumbraType type, const StringRef* strings, const uint64_t* validity, uint32_t rows, Arena& arena,
+  // Makes a dictionary vector of the strings, of which the dictionary stays until the next call; null rows have
+  // strings, too. From too many strings on it leaves the vector as it is.
+  void Encode(PenumbraType type, const StringRef* strings, const uint64_t* validity, uint32_t rows, Arena& arena,
               Vector* encoded);
 
  private:

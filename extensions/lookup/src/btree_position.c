@@ -777,6 +777,7 @@ bool
 btree_position_end(IndexScanDesc scan)
 {
 	BTScanOpaque so = (BTScanOpaque) scan->opaque;
+
 	if (scan->indexRelation->rd_rel->relam != BTREE_AM_OID || so->numKilled > 0 || BTScanPosIsPinned(so->currPos) ||
 		BTScanPosIsValid(so->markPos))
 		return false;

@@ -5,9 +5,8 @@
  *
  * They consist of functions of PostgreSQL's own that depend on nothing but their
  * arguments: who loads may be a superuser, and calls nobody else's.  A load computes
- * them for rows that no query would.  Those functions that may raise an error then
- * are the less wanted ones: an expression that did is nobody's column for a while,
- * and the query is planned without it.
+ * them for rows that no query would.  An expression that raised an error for a row
+ * is no column for a while, and queries are planned without it.
  *
  * An entry is the text of the expression's node tree, its Vars numbered by
  * attribute: a renamed column changes nothing.  Entries are found by a hash of the
@@ -20,8 +19,9 @@
  * Facts: the text's hash says which expression it is.  The definitions of its
  * functions do not change while a server runs; one of another version makes another
  * hash, and so does another version of a collation.  Collations that are not
- * deterministic are refused.  Of the attributes type, type modifier and collation are in the tree, and
- * compared with the descriptor; what rows older than an attribute have is hashed in.
+ * deterministic are refused.  Of the attributes type, type modifier and collation are
+ * in the tree, and compared with the descriptor; what rows older than an attribute
+ * have is hashed in.
  *
  * Lock: the expressions' lock, held for no longer than a walk over the entries.
  *
@@ -125,6 +125,18 @@ cached_expression_shmem_request(void)
 
 /* ---------------------------------------------------------------- which can be cached */
 
+/* InvalidOid: the node calls no function, or not by itself. */
+static Oid
+called_function(Node *node)
+{
+	if (IsA(node, FuncExpr))
+		return ((FuncExpr *) node)->funcid;
+	if (!IsA(node, OpExpr))
+		return InvalidOid;
+	set_opfuncid((OpExpr *) node);
+	return ((OpExpr *) node)->opfuncid;
+}
+
 /* Functions of PostgreSQL's that depend on nothing but their arguments and raise no error, whatever these are. */
 static bool
 never_fails(Oid function)
@@ -178,12 +190,15 @@ is_fixed_type(Oid type)
 
 /* to_char() of a local time looks at a setting for names of months and days alone, and at that only for TM. */
 static bool
-is_fixed_format(const FuncExpr *func)
+is_fixed_format(Oid function, List *args)
 {
-	const Const *format = list_length(func->args) == 2 ? lsecond(func->args) : NULL;
+	const Const *format;
 	char	   *pattern;
 
-	if (func->funcid != F_TO_CHAR_TIMESTAMP_TEXT || !IsA(format, Const) || format->constisnull)
+	if (function != F_TO_CHAR_TIMESTAMP_TEXT)
+		return false;
+	format = lsecond(args);
+	if (!IsA(format, Const) || format->constisnull)
 		return false;
 	pattern = TextDatumGetCString(format->constvalue);
 	return strstr(asc_toupper(pattern, strlen(pattern)), "TM") == NULL;
@@ -242,6 +257,7 @@ is_fixed_node(Node *node)
 {
 	ListCell   *lc;
 	List	   *args = NIL;
+	Oid			function = called_function(node);
 	Oid			collation;
 
 	switch (nodeTag(node))
@@ -252,16 +268,10 @@ is_fixed_node(Node *node)
 		case T_CaseTestExpr:	/* an element; of CASE there is none, which is not listed */
 			return true;
 		case T_OpExpr:
-			set_opfuncid((OpExpr *) node);
-			if (!never_fails(((OpExpr *) node)->opfuncid) && !is_fixed_function(((OpExpr *) node)->opfuncid))
-				return false;
-			args = ((OpExpr *) node)->args;
-			break;
 		case T_FuncExpr:
-			if (!never_fails(((FuncExpr *) node)->funcid) && !is_fixed_function(((FuncExpr *) node)->funcid) &&
-				!is_fixed_format((FuncExpr *) node))
+			args = IsA(node, OpExpr) ? ((OpExpr *) node)->args : ((FuncExpr *) node)->args;
+			if (!never_fails(function) && !is_fixed_function(function) && !is_fixed_format(function, args))
 				return false;
-			args = ((FuncExpr *) node)->args;
 			break;
 		case T_ScalarArrayOpExpr:
 			if (!is_fixed_membership((ScalarArrayOpExpr *) node))
@@ -375,7 +385,6 @@ canonical_form(Node *expr)
 	if (list_image_is_set(expr))
 		return canonical_set(expr, list_image_call(expr));
 	canonical = canonical_mutator(expr, &is_fixed);
-
 	if (!is_fixed || IsA(canonical, Var) || !contain_var_clause(canonical) ||
 		!cache_type_of(exprType(canonical), &type))
 		return NULL;
@@ -391,17 +400,11 @@ cached_expression_is_possible(Node *expr)
 static bool
 can_fail_walker(Node *node, void *context)
 {
-	if (node == NULL)
-		return false;
-	if (IsA(node, FuncExpr) && !never_fails(((FuncExpr *) node)->funcid))
+	Oid			function = node == NULL ? InvalidOid : called_function(node);
+
+	if (OidIsValid(function) && !never_fails(function))
 		return true;
-	if (IsA(node, OpExpr))
-	{
-		set_opfuncid((OpExpr *) node);
-		if (!never_fails(((OpExpr *) node)->opfuncid))
-			return true;
-	}
-	return expression_tree_walker(node, can_fail_walker, context);
+	return node != NULL && expression_tree_walker(node, can_fail_walker, context);
 }
 
 /* Of a set-returning function there is a list, whatever the argument is. */

@@ -22,7 +22,6 @@
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/tlist.h"
-#include "rewrite/rewriteManip.h"
 
 #include "cache/cache.h"
 #include "cache/cached_expression.h"
@@ -78,9 +77,21 @@ is_suitable(PlannerInfo *root, Index relid)
 	const RangeTblEntry *rte = root->simple_rte_array[relid];
 	const RelOptInfo *rel = root->simple_rel_array[relid];
 
-	return rte->rtekind == RTE_RELATION && !rte->inh &&
-		(rte->relkind == RELKIND_RELATION || rte->relkind == RELKIND_MATVIEW) && rel != NULL &&
-		rel->reloptkind == RELOPT_BASEREL && rel->pages >= WANTED_PAGES_MIN;
+	return rel != NULL && rel->reloptkind == RELOPT_BASEREL && rel->pages >= WANTED_PAGES_MIN &&
+		rte->rtekind == RTE_RELATION && !rte->inh &&
+		(rte->relkind == RELKIND_RELATION || rte->relkind == RELKIND_MATVIEW);
+}
+
+/* Most queries that are planned often read small tables alone: their expressions are not walked. */
+static bool
+has_suitable(PlannerInfo *root)
+{
+	for (int i = 1; i < root->simple_rel_array_size; i++)
+	{
+		if (is_suitable(root, i))
+			return true;
+	}
+	return false;
 }
 
 /* Others are inside of what the engine cannot read, and columns anyway. */
@@ -137,12 +148,10 @@ take(PlannerInfo *root, Index relid, Node *node)
 {
 	Planning   *planning = planning_current();
 	Oid			table_oid = root->simple_rte_array[relid]->relid;
-	Node	   *expr = copyObject(node);
 	WishedFunction *wished;
 	ColumnKey	key;
 
-	ChangeVarNodes(expr, relid, 1, 0);
-	if (!cached_expression_find(table_oid, expr, false, &key))
+	if (!cached_expression_find(table_oid, node, false, &key))
 		return;
 	if (is_cached(table_oid, key, root->simple_rel_array[relid]->pages))
 	{
@@ -184,19 +193,12 @@ is_key(const Query *parse, const TargetEntry *entry)
 	return entry->ressortgroupref != 0;
 }
 
-void
-function_columns_find(PlannerInfo *root)
+static void
+search_level(PlannerInfo *root)
 {
-	Planning   *planning = planning_current();
-	MemoryContext old;
 	SearchContext context = {.root = root};
 	ListCell   *lc;
 
-	if (list_member_ptr(planning->searched_levels, root))
-		return;
-	/* The genetic search for joins frees what it made for each order. */
-	old = MemoryContextSwitchTo(root->planner_cxt);
-	planning->searched_levels = lappend(planning->searched_levels, root);
 	foreach(lc, root->processed_tlist)
 	{
 		TargetEntry *entry = lfirst_node(TargetEntry, lc);
@@ -208,6 +210,21 @@ function_columns_find(PlannerInfo *root)
 	(void) search_walker(root->parse->havingQual, &context);
 	context.is_per_row = true;
 	(void) search_walker((Node *) root->parse->jointree, &context);
+}
+
+void
+function_columns_find(PlannerInfo *root)
+{
+	Planning   *planning = planning_current();
+	MemoryContext old;
+
+	if (list_member_ptr(planning->searched_levels, root))
+		return;
+	/* The genetic search for joins frees what it made for each order. */
+	old = MemoryContextSwitchTo(root->planner_cxt);
+	planning->searched_levels = lappend(planning->searched_levels, root);
+	if (has_suitable(root))
+		search_level(root);
 	MemoryContextSwitchTo(old);
 }
 
