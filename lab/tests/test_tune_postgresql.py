@@ -120,7 +120,8 @@ def test_a_backend_is_counted(project, executor):
     # One prepared SELECT by primary key: not the start of a backend, which is millions.
     assert 20_000 < first["instructions"] < 100_000
     assert 500 < first["I1 misses"] < 10_000
-    assert abs(second["instructions"] / first["instructions"] - 1) < 0.001
+    # What a backend does by the clock (it reports statistics each second) moves this by 0.2 %.
+    assert abs(second["instructions"] / first["instructions"] - 1) < 0.005
     assert not list(project.place.glob("measuring"))
     # A server that hangs is given up, and stopped.
     with pytest.raises(Infeasible, match="did not end within 1 seconds"):
