@@ -84,7 +84,7 @@ What is not on this page is computed by PostgreSQL:
 * An immutable function of PostgreSQL's own whose arguments hardly repeat becomes a cached column, as soon as a second
   query evaluates it for each row: in a condition, a key or an aggregate's argument. `penumbra.load('t',
   ARRAY['md5(email)'])` loads it at once, `penumbra.columns` shows it. `to_char` of a `timestamp` without `TM` is as
-  good. One that raises an error for some row is no column, nor is one of a partitioned table.
+  good. One that raises an error for some row is no column.
 * Elsewhere such a function takes that step and what follows to PostgreSQL. `EXPLAIN` and the view `penumbra.refusals`
   say what it was.
 

@@ -669,6 +669,7 @@ class JoinQueryGenerator:
             outputs.append(Output(self._subquery_condition(items)))
         order_by = tuple(str(i + 1) for i in range(len(outputs))) if self._is(0.15) and all(
             output.comparison == EXACT for output in outputs) else ()  # fmt: skip
+        outputs += [] if order_by else self._whole_values(items)
         return dataclasses.replace(base, outputs=tuple(outputs), order_by=order_by)
 
     def _aggregate(self) -> Output:
@@ -766,4 +767,11 @@ class JoinQueryGenerator:
                  for i in range(len(outputs))]  # fmt: skip
         limit = f"LIMIT {self.choose.choice([0, 1, 5, 10, 100, 3000])}"
         limit += f" OFFSET {self.choose.choice([1, 7, 500])}" if self._is(0.3) else ""
+        outputs += self._whole_values(items)
         return dataclasses.replace(base, outputs=tuple(outputs), order_by=tuple(order), limit=limit)
+
+    def _whole_values(self, items: list[Item]) -> list[Output]:
+        """Documents and arrays, or what PostgreSQL makes of them, of rows that their keys determine."""
+        values = [c.sql for item in items for c in item.columns if c.kind in ("doc", "arr")]
+        return [Output(self.choose.choice(["{}", "{}", "{}::text", "md5({}::text)"]).format(value))
+                for value in values if self._is(0.12)]  # fmt: skip

@@ -244,8 +244,11 @@ class QueryGenerator:
         outputs = [Output("k")] + [self._projected(3) for _ in range(self.choose.randint(1, 4))]
         where = self._where()
         if where and self.choose.random() < 0.2:
-            outputs.insert(self.choose.randint(0, 2), Output(self.choose.choice(["doc", "arr"])))
+            outputs.insert(self.choose.randint(0, 2), self._whole_value())
         return Query(self.table, tuple(outputs), where)
+
+    def _whole_value(self) -> Output:
+        return Output(self.choose.choice(["doc", "arr", "doc::text", "md5(arr::text)", "doc -> 'n'"]))
 
     def top(self) -> Query:
         outputs = [Output("k")] + [self._projected(1) for _ in range(self.choose.randint(1, 3))]
@@ -254,6 +257,8 @@ class QueryGenerator:
             direction = self.choose.choice(["", " DESC", " NULLS FIRST", " DESC NULLS LAST"])
             keys.append(f"{outputs.index(output) + 1}{direction}")
         limit = self._limit() if self.choose.random() < 0.8 else ""
+        if self.choose.random() < 0.3:
+            outputs.append(self._whole_value())
         return Query(self.table, tuple(outputs), self._where(), order_by=(*keys, "k"), limit=limit)
 
     def whole_rows(self) -> Query:

@@ -79,6 +79,57 @@ RESET penumbra.mode;
 -- all rows, or what nothing can be read of, is PostgreSQL's
 EXPLAIN (COSTS OFF) SELECT doc FROM note;
 EXPLAIN (COSTS OFF) SELECT id FROM note WHERE doc->'n' IS NOT NULL AND tags IS NULL AND words IS NOT NULL;
+-- rows of the result, above orders and joins
+CREATE TABLE person (id int, name text, profile jsonb, parents int[]);
+INSERT INTO person SELECT i, 'p' || i, CASE WHEN i % 3 > 0 THEN jsonb_build_object('p', i) END, ARRAY[i / 2, i / 3]
+FROM generate_series(1, 20000, 2) i;
+VACUUM ANALYZE person;
+SELECT penumbra.load('person', ARRAY['id', 'name']) > 0 AS loaded;
+EXPLAIN (COSTS OFF) SELECT * FROM note ORDER BY n DESC LIMIT 10;
+SELECT agree('SELECT * FROM note ORDER BY n DESC LIMIT 10');
+SELECT agree('SELECT id, upper(doc->>''n''), doc, long_ IS NULL, coalesce(tags, ''{}'') FROM note ORDER BY kind, id DESC LIMIT 20 OFFSET 500');
+SELECT agree('SELECT doc, tags FROM note WHERE n > 100 ORDER BY n');
+EXPLAIN (COSTS OFF) SELECT n.id, n.doc, p.profile, p.name FROM note n LEFT JOIN person p USING (id) WHERE kind = 'k7' ORDER BY n DESC LIMIT 5;
+SELECT agree('SELECT n.id, n.doc, p.profile, p.profile IS NULL, p.name FROM note n LEFT JOIN person p USING (id) WHERE kind = ''k7'' ORDER BY n DESC LIMIT 50');
+SELECT agree('SELECT a.doc, b.tags, b.doc, c.parents FROM note a JOIN note b ON a.id = b.id + 300 FULL JOIN person c ON c.id = a.id AND c.id < 2000 WHERE a.id < 3000 OR a.id IS NULL');
+SELECT agree('SELECT doc FROM note n WHERE EXISTS (SELECT FROM person p WHERE p.id = n.id AND name LIKE ''%77'')');
+SELECT agree('SELECT profile->''p'', parents[1] FROM person p JOIN note n USING (id) WHERE n.kind IN (''k1'', ''k2'') AND p.name LIKE ''p11%1''');
+SELECT agree('SELECT * FROM note JOIN (SELECT kind, max(n) AS n FROM note GROUP BY kind) m USING (kind, n) ORDER BY kind');
+-- what is compared, or asked for by a subquery, is not fetched last
+SELECT id FROM note WHERE doc IS NOT NULL AND added IS NULL ORDER BY n LIMIT 3;
+SELECT id, tags FROM note WHERE kind = 'k7' ORDER BY tags DESC NULLS LAST, id LIMIT 2;
+SELECT DISTINCT added FROM note;
+SELECT n.id, s.doc FROM person n JOIN (SELECT id, doc, row_number() OVER (PARTITION BY kind ORDER BY id) AS r FROM note) s USING (id) WHERE r = 1 AND id < 10 ORDER BY 1;
+SELECT id, doc, (SELECT name FROM person p WHERE p.id = n.id AND n.doc IS NOT NULL) FROM note n ORDER BY n DESC LIMIT 2;
+SELECT count(*) FROM note n JOIN person p ON n.id = p.id AND (p.profile IS NULL) = (n.tags IS NULL);
+SELECT id, doc FROM note ORDER BY n DESC LIMIT 1 FOR UPDATE;
+CREATE TEMPORARY TABLE kept AS SELECT n.*, profile FROM note n LEFT JOIN person p USING (id) WHERE kind IN ('k10', 'k11');
+SELECT count(*), count(doc), count(profile), md5(string_agg(doc::text || tags::text, ',' ORDER BY id)) FROM kept;
+SET penumbra.mode = off;
+SELECT count(*), count(doc), count(profile), md5(string_agg(n.doc::text || n.tags::text, ',' ORDER BY id))
+FROM (SELECT n.*, profile FROM note n LEFT JOIN person p USING (id) WHERE kind IN ('k10', 'k11')) n;
+SET penumbra.mode = prefer;
+BEGIN;
+DECLARE f SCROLL CURSOR FOR SELECT id, doc, profile FROM note LEFT JOIN person p USING (id) WHERE kind = 'k15' ORDER BY n;
+FETCH 2 FROM f;
+UPDATE note SET doc = '"later"' WHERE kind = 'k15';
+DELETE FROM person WHERE id < 1000;
+FETCH 2 FROM f;
+FETCH BACKWARD 2 FROM f;
+SELECT agree('SELECT id, doc, profile FROM note LEFT JOIN person p USING (id) WHERE kind = ''k15'' ORDER BY n LIMIT 7');
+ROLLBACK;
+RESET penumbra.mode;
+ALTER TABLE person ENABLE ROW LEVEL SECURITY;
+CREATE POLICY seen ON person USING (profile IS NOT NULL);
+CREATE ROLE fetched_reader;
+GRANT SELECT (id, kind, n, doc) ON note TO fetched_reader;
+GRANT SELECT ON person TO fetched_reader;
+SET ROLE fetched_reader;
+SELECT id, doc, profile FROM note JOIN person p USING (id) ORDER BY n LIMIT 3;
+SELECT id, tags FROM note ORDER BY n LIMIT 3;
+RESET ROLE;
+DROP OWNED BY fetched_reader;
+DROP ROLE fetched_reader;
 -- partitions, each for itself
 CREATE TABLE part (id int, kind text, doc jsonb) PARTITION BY RANGE (id);
 CREATE TABLE part_1 PARTITION OF part FOR VALUES FROM (0) TO (20000);
@@ -88,6 +139,6 @@ INSERT INTO part SELECT id, kind, doc FROM note;
 VACUUM ANALYZE part;
 SELECT penumbra.load('part_1', ARRAY['id', 'kind']) > 0, penumbra.load('part_2', ARRAY['id', 'kind']) > 0 AS loaded;
 SELECT agree('SELECT * FROM part WHERE kind = ''k7''');
-DROP TABLE note, part;
+DROP TABLE note, person, part, kept;
 DROP TYPE pair;
 DROP FUNCTION agree, rows_of;

@@ -431,12 +431,13 @@ open_table(PenumbraScanState *state, ScanInput *input, int i)
 												  state->pipeline->expression_columns);
 	Snapshot	snapshot = state->css.ss.ps.state->es_snapshot;
 	bool		has_positions = stage_scan_has_positions(input->stage);
+	bool		returns_positions = row_identity_is_given(state) || state->fetched_rows != NIL;
 
 	if (columns == NULL)
 		return false;
 	pgstat_count_heap_scan(table->rel);
 	table->cached = state->parallel == NULL
-		? cache_scan_begin(table->rel, snapshot, columns, count, has_positions && state->position_output < 0)
+		? cache_scan_begin(table->rel, snapshot, columns, count, has_positions && !returns_positions)
 		: cache_scan_begin_parts(table->rel, snapshot, columns, count);
 	cache_scan_set_readers(table->cached, stop_engine, state);
 	cache_scan_set_filter(table->cached, excludes_chunk, input);
@@ -539,7 +540,9 @@ start_engine(PenumbraScanState *state, Translation *translation)
 	}
 	state->window = result_window_create(state->pipeline->output_map,
 										 state->css.ss.ss_ScanTupleSlot->tts_tupleDescriptor,
-										 state->position_output);
+										 row_identity_is_given(state)
+										 ? lappend_int(fetched_columns_positions(state), state->position_output)
+										 : fetched_columns_positions(state));
 	if (state->parallel != NULL && !parallel_scan_claim(state))
 	{
 		state->is_done = true;
@@ -816,10 +819,9 @@ next_engine_row(PenumbraScanState *state, TupleTableSlot *slot)
 	{
 		if (result_window_next(state->window, slot))
 		{
-			if (state->position_output >= 0)
-				row_identity_set(state, result_window_position(state->window));
-			if (state->fetched_slot != NULL)
-				fetched_columns_fill(state, slot);
+			if (row_identity_is_given(state))
+				row_identity_set(state);
+			fetched_columns_fill(state, slot);
 			return true;
 		}
 		old_context = MemoryContextSwitchTo(state->execution_context);

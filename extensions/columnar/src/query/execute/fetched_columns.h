@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * fetched_columns.h
- *	  Columns that the engine cannot read, of the rows that a scan returns.
+ *	  Columns that the engine cannot read, of the rows that leave the node.
  *
  *-------------------------------------------------------------------------
  */
@@ -10,11 +10,11 @@
 
 #include "query/execute/scan_state.h"
 
-/* Whether the pipeline's outputs have such columns. */
-extern bool fetched_columns_exist(const Pipeline *pipeline);
-/* At executor start, when the table is open. */
+/* At executor start, when the tables are open. */
 extern void fetched_columns_begin(PenumbraScanState *state);
-/* Gives the slot, which has a row of the engine and its TID, the values; they are there until the next row's. */
+/* The engine's outputs that the window has positions of, in the order in which they are numbered there. */
+extern List *fetched_columns_positions(const PenumbraScanState *state);
+/* Gives the slot, which has the window's row, the values; they are there until the next row's. */
 extern void fetched_columns_fill(PenumbraScanState *state, TupleTableSlot *slot);
 extern void fetched_columns_explain(const PenumbraScanState *state, ExplainState *es);
 

@@ -143,7 +143,7 @@ begin_function(HostFunction *function, const HostCall *call)
 		columns = lappend_int(columns, i);
 	function->expr_state = ExecInitExpr((Expr *) call->expr, NULL);
 	function->inputs = MakeSingleTupleTableSlot(ExecTypeFromExprList(call->inputs), &TTSOpsVirtual);
-	function->window = result_window_create(columns, function->inputs->tts_tupleDescriptor, -1);
+	function->window = result_window_create(columns, function->inputs->tts_tupleDescriptor, NIL);
 	function->image = value_image_of(exprType(call->expr));
 	get_typlenbyval(exprType(call->expr), &function->length, &function->is_by_value);
 }

@@ -28,7 +28,7 @@
 struct ResultWindow
 {
 	int			column_count;
-	int			slot_columns;	/* they come first; the last column may be the row's position instead */
+	int			slot_columns;	/* they come first; the others are positions */
 	int		   *outputs;		/* per column, negative: NULL */
 	const ValueImage **images;	/* of its type; NULL: it has none, as of arrays and of the position */
 	Datum	   *values;			/* rows_limit x column_count */
@@ -45,16 +45,15 @@ struct ResultWindow
 };
 
 ResultWindow *
-result_window_create(List *output_map, TupleDesc desc, int position_output)
+result_window_create(List *output_map, TupleDesc desc, List *positions)
 {
 	ResultWindow *window = palloc0(sizeof(ResultWindow));
 	ListCell   *lc;
 
 	window->slot_columns = list_length(output_map);
-	window->column_count = window->slot_columns + (position_output >= 0 ? 1 : 0);
-	window->outputs = palloc(sizeof(int) * (window->slot_columns + 1));
-	window->outputs[window->slot_columns] = position_output;
-	window->images = palloc0(sizeof(ValueImage *) * (window->slot_columns + 1));
+	window->column_count = window->slot_columns + list_length(positions);
+	window->outputs = palloc(sizeof(int) * Max(window->column_count, 1));
+	window->images = palloc0(sizeof(ValueImage *) * Max(window->column_count, 1));
 	foreach(lc, output_map)
 	{
 		int			c = foreach_current_index(lc);
@@ -62,6 +61,8 @@ result_window_create(List *output_map, TupleDesc desc, int position_output)
 		window->outputs[c] = lfirst_int(lc);
 		window->images[c] = value_image_of(TupleDescAttr(desc, c)->atttypid);
 	}
+	foreach(lc, positions)
+		window->outputs[window->slot_columns + foreach_current_index(lc)] = lfirst_int(lc);
 	window->context = CurrentMemoryContext;
 	window->strings = AllocSetContextCreate(CurrentMemoryContext, "Penumbra result strings",
 											ALLOCSET_DEFAULT_SIZES);
@@ -271,12 +272,14 @@ result_window_next(ResultWindow *window, TupleTableSlot *slot)
 	return true;
 }
 
-int64
-result_window_position(const ResultWindow *window)
+bool
+result_window_position(const ResultWindow *window, int n, int64 *position)
 {
 	Size		row = window->next_row - 1 - window->window_begin;
+	Size		value = row * window->column_count + window->slot_columns + n;
 
-	return DatumGetInt64(window->values[row * window->column_count + window->slot_columns]);
+	*position = DatumGetInt64(window->values[value]);
+	return !window->nulls[value];
 }
 
 void

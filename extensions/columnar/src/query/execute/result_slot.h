@@ -18,16 +18,16 @@
 typedef struct ResultWindow ResultWindow;
 
 /*
- * output_map: Pipeline.output_map; attributes are left NULL.  position_output:
- * that of the row's position, or -1 for none.  Lives in the current context.
+ * output_map: Pipeline.output_map; attributes are left NULL.  positions: outputs
+ * that are positions of rows.  Lives in the current context.
  */
-extern ResultWindow *result_window_create(List *output_map, TupleDesc desc, int position_output);
+extern ResultWindow *result_window_create(List *output_map, TupleDesc desc, List *positions);
 /* Starts reading a fetched result, which must stay valid until its rows are consumed. */
 extern void result_window_open(ResultWindow *window, const PenumbraResult *result);
 /* Stores the next row; false when there is none.  The row is valid until the next call. */
 extern bool result_window_next(ResultWindow *window, TupleTableSlot *slot);
-/* Of the row that was stored last. */
-extern int64 result_window_position(const ResultWindow *window);
+/* The position that is so the n-th, from 0, of the row that was stored last; false: it is NULL. */
+extern bool result_window_position(const ResultWindow *window, int n, int64 *position);
 /* Clears the slot and gives it the row's first columns, by reference; the caller adds others and stores it. */
 extern void result_slot_take(TupleTableSlot *slot, TupleTableSlot *row, int column_count);
 

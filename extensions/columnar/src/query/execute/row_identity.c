@@ -7,8 +7,7 @@
  * plan and takes the TID from its scan slot; an empty slot is a scan that has
  * returned no row, or that is at its end.  So a scan of one table that runs in
  * a portal with a name, which a statement can speak of, has the engine give
- * each row's position, as one more column up to the last stage.  So does one
- * that fetches columns of its rows (fetched_columns.c).  A scan that
+ * each row's position, as one more column up to the last stage.  A scan that
  * cannot do so hides its table: execCurrentOf() then says that the cursor is
  * not simply updatable, where a TID that is not valid would change nothing.
  *
@@ -22,7 +21,6 @@
 #include "utils/rel.h"
 
 #include "cache/cache.h"
-#include "query/execute/fetched_columns.h"
 #include "query/execute/row_identity.h"
 #include "query/execute/scan_state.h"
 #include "query/pipeline/pipeline.h"
@@ -47,27 +45,28 @@ row_identity_begin(PenumbraScanState *state)
 	state->position_output = -1;
 	if (rel == NULL)
 		return;
-	state->is_identified = is_in_named_portal(state);
-	if (!state->is_identified && !fetched_columns_exist(pipeline))
+	if (!is_in_named_portal(state))
 		return;
 	if (state->parallel != NULL || state->css.ss.ps.ps_ResultTupleDesc->natts == MaxTupleAttributeNumber ||
 		!stage_scan_add_positions(pipeline, name))
 	{
 		state->css.ss.ss_currentRelation = NULL;
-		state->is_identified = false;
-		pipeline->is_checked &= !fetched_columns_exist(pipeline);
 		return;
 	}
 	if (pipeline->names == NIL)
 		pipeline->names = list_make1(list_make4(makeInteger(name), makeString(RelationGetRelationName(rel)),
 												makeInteger((int) RelationGetRelid(rel)), NIL));
-	state->position_output = list_length(stage_outputs(pipeline->top)) - 1;
+	while (!stage_scan_is_position(list_nth(stage_outputs(pipeline->top), ++state->position_output)))
+		;
 	state->css.ss.ss_ScanTupleSlot->tts_tableOid = RelationGetRelid(rel);
 }
 
 void
-row_identity_set(PenumbraScanState *state, int64 position)
+row_identity_set(PenumbraScanState *state)
 {
+	int64		position;
+
+	(void) result_window_position(state->window, list_length(state->fetched_rows), &position);
 	cache_scan_locate_row(state->inputs[0].tables[0].cached, position, &state->css.ss.ss_ScanTupleSlot->tts_tid);
 }
 

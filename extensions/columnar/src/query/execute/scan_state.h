@@ -128,9 +128,8 @@ typedef struct PenumbraScanState
 	Tuplestorestate *returned;	/* for a cursor: the rows so far, to go back to */
 	TupleTableSlot *returned_slot;	/* with the TID after the columns, if is_identified */
 	TupleTableSlot *identified_slot;	/* then: to store it */
-	TupleTableSlot *fetched_slot;	/* the heap's row, of which the outputs have attributes; NULL: of none */
-	int			position_output;	/* of the engine: the row's position; -1: not wanted */
-	bool		is_identified;	/* it is, for WHERE CURRENT OF */
+	List	   *fetched_rows;	/* of FetchedRow *: of the heap, whose attributes are outputs */
+	int			position_output;	/* of the engine: the row's position, for WHERE CURRENT OF; -1: not wanted */
 	bool		is_exhausted;	/* nothing comes after the last of them */
 	ScanReport	report;
 } PenumbraScanState;

@@ -30,6 +30,7 @@
 #include "query/pipeline/init_plans.h"
 #include "query/pipeline/pipeline.h"
 #include "query/pipeline/rel_pipeline.h"
+#include "query/pipeline/stage_scan.h"
 #include "query/pipeline/stages.h"
 #include "query/planning/expression_columns.h"
 #include "query/planning/planning.h"
@@ -147,10 +148,11 @@ pipeline_of_table(PlannerInfo *root, RelOptInfo *rel)
 			root->parent_root != NULL
 			? tables_find(root, rel, rte) : rel_pipeline_find_table(rel);
 
-		if (table == NULL || table->fetched != NIL || !(MODE_IS_FORCED() || table->coverage.cached_pages > 0 ||
-							   rel->pages < UNCACHED_PAGES_MAX))
+		if (table == NULL || (table->fetched != NIL && !table->is_fetched_last) ||
+			!(MODE_IS_FORCED() || table->coverage.cached_pages > 0 || rel->pages < UNCACHED_PAGES_MAX))
 			return NULL;
 		tables = list_make1(table);
+		attnums = table->attnums;
 	}
 	else if (!collect_children(root, rel->relid, &tables) || tables == NIL)
 		return NULL;
@@ -166,6 +168,8 @@ pipeline_of_table(PlannerInfo *root, RelOptInfo *rel)
 									  child_attnums(rte->relid, table->oid, attnums));
 		tuples += table->rel->tuples;
 	}
+	if (!rte->inh && ((ServedTable *) linitial(tables))->fetched != NIL)
+		(void) stage_scan_add_positions(planned->pipeline, relation_number_of(root, rel->relid));
 	rel_pipeline_add_filters(root, planned->pipeline, plain);
 	if (with_subplans != NIL)
 		rows = clamp_row_est(tuples * clauselist_selectivity(root, plain, 0, JOIN_INNER, NULL));

@@ -17,14 +17,13 @@
 #include "postgres.h"
 
 #include "access/sysattr.h"
-#include "access/table.h"
 #include "catalog/pg_class.h"
 #include "nodes/nodeFuncs.h"
+#include "optimizer/appendinfo.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/tlist.h"
 
 #include "cache/cache.h"
-#include "cache/cached_expression.h"
 #include "query/paths/function_columns.h"
 #include "query/paths/wishes.h"
 #include "query/pipeline/function_map.h"
@@ -70,16 +69,43 @@ may_be_lacking(Node *node)
 		mapping->shape == SHAPE_REGEX_NO_GROUP;
 }
 
-/* A table by itself that is large enough to be loaded. */
+static bool
+is_large_table(PlannerInfo *root, Index relid)
+{
+	const RangeTblEntry *rte = root->simple_rte_array[relid];
+	RelOptInfo *rel = root->simple_rel_array[relid];
+
+	return rel != NULL && !IS_DUMMY_REL(rel) && rel->pages >= WANTED_PAGES_MIN &&
+		rte->rtekind == RTE_RELATION && !rte->inh &&
+		(rte->relkind == RELKIND_RELATION || rte->relkind == RELKIND_MATVIEW);
+}
+
+/* The relation, if it is a table that is large enough to be loaded; or those of its partitions that are. */
+static List *
+large_tables(PlannerInfo *root, Index relid)
+{
+	List	   *tables = NIL;
+	ListCell   *lc;
+
+	if (root->simple_rte_array[relid]->rtekind != RTE_RELATION)
+		return NIL;
+	if (!root->simple_rte_array[relid]->inh)
+		return is_large_table(root, relid) ? list_make1_int(relid) : NIL;
+	foreach(lc, root->append_rel_list)
+	{
+		const AppendRelInfo *appinfo = lfirst_node(AppendRelInfo, lc);
+
+		if (appinfo->parent_relid == relid)
+			tables = list_concat(tables, large_tables(root, appinfo->child_relid));
+	}
+	return tables;
+}
+
 static bool
 is_suitable(PlannerInfo *root, Index relid)
 {
-	const RangeTblEntry *rte = root->simple_rte_array[relid];
-	const RelOptInfo *rel = root->simple_rel_array[relid];
-
-	return rel != NULL && rel->reloptkind == RELOPT_BASEREL && rel->pages >= WANTED_PAGES_MIN &&
-		rte->rtekind == RTE_RELATION && !rte->inh &&
-		(rte->relkind == RELKIND_RELATION || rte->relkind == RELKIND_MATVIEW);
+	return root->simple_rel_array[relid] != NULL && root->simple_rel_array[relid]->reloptkind == RELOPT_BASEREL &&
+		large_tables(root, relid) != NIL;
 }
 
 /* Most queries that are planned often read small tables alone: their expressions are not walked. */
@@ -88,7 +114,7 @@ has_suitable(PlannerInfo *root)
 {
 	for (int i = 1; i < root->simple_rel_array_size; i++)
 	{
-		if (is_suitable(root, i))
+		if (is_large_table(root, i))
 			return true;
 	}
 	return false;
@@ -130,37 +156,42 @@ engine_takes(PlannerInfo *root, Index relid, Node *node)
 	return is_taken;
 }
 
-/* Whether the cache has nearly all of the column. */
-static bool
-is_cached(Oid table_oid, ColumnKey key, BlockNumber pages)
+/* The relation's expression, of the columns of its partition. */
+static Node *
+expression_of_table(PlannerInfo *root, Index relid, Index table, Node *node)
 {
-	Relation	relation = table_open(table_oid, NoLock);
-	CacheCoverage coverage;
-	bool		is_there = cache_estimate_coverage(relation, &key, 1, &coverage) &&
-		coverage.cached_pages >= pages - pages / 8;
+	AppendRelInfo *appinfo;
 
-	table_close(relation, NoLock);
-	return is_there;
+	if (table == relid)
+		return node;
+	appinfo = root->append_rel_array[table];
+	return adjust_appendrel_attrs(root, expression_of_table(root, relid, appinfo->parent_relid, node), 1, &appinfo);
 }
 
 static void
 take(PlannerInfo *root, Index relid, Node *node)
 {
 	Planning   *planning = planning_current();
-	Oid			table_oid = root->simple_rte_array[relid]->relid;
-	WishedFunction *wished;
-	ColumnKey	key;
+	List	   *wishes = NIL;
+	ListCell   *lc;
 
-	if (!cached_expression_find(table_oid, node, false, &key))
-		return;
-	if (is_cached(table_oid, key, root->simple_rel_array[relid]->pages))
+	foreach(lc, large_tables(root, relid))
 	{
-		expression_columns_add(root, node);
-		return;
+		Index		table = lfirst_int(lc);
+		WishedFunction *wished;
+		ColumnKey	key;
+
+		if (expression_columns_is_cached(root, table, expression_of_table(root, relid, table, node), &key))
+			continue;
+		if (!column_key_is_expression(key))
+			return;
+		wished = palloc(sizeof(WishedFunction));
+		*wished = (WishedFunction) {root, table, key};
+		wishes = lappend(wishes, wished);
 	}
-	wished = palloc(sizeof(WishedFunction));
-	*wished = (WishedFunction) {root, relid, key};
-	planning->wished_functions = lappend(planning->wished_functions, wished);
+	if (wishes == NIL)
+		expression_columns_add(root, node);
+	planning->wished_functions = list_concat(planning->wished_functions, wishes);
 }
 
 static bool

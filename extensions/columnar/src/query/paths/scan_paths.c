@@ -7,8 +7,6 @@
  */
 #include "postgres.h"
 
-#include <math.h>
-
 #include "access/transam.h"
 #include "nodes/nodeFuncs.h"
 #include "mb/pg_wchar.h"
@@ -21,7 +19,6 @@
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
-#include "utils/spccache.h"
 
 #include "cache/cache.h"
 #include "query/paths/core_path.h"
@@ -31,6 +28,7 @@
 #include "query/pipeline/cost.h"
 #include "query/pipeline/pipeline.h"
 #include "query/pipeline/rel_pipeline.h"
+#include "query/pipeline/stage_scan.h"
 #include "query/planning/expression_columns.h"
 #include "query/planning/node_kinds.h"
 #include "query/planning/planning.h"
@@ -102,8 +100,8 @@ make_scan_pipeline(PlannerInfo *root, ServedTable *table, List *pushed, List *ou
 {
 	Pipeline   *pipeline = rel_pipeline_begin_scan(root, table->rel->relid, table->attnums);
 	PipelineStage *scan = pipeline->top;
-	List	   *normalized;
-	List	   *computed = NIL;
+	const Var  *position = stage_scan_position(relation_number_of(root, table->rel->relid));
+	List	   *normalized = NIL;
 	ListCell   *lc;
 
 	foreach(lc, outputs)
@@ -111,33 +109,22 @@ make_scan_pipeline(PlannerInfo *root, ServedTable *table, List *pushed, List *ou
 		const Var  *var = lfirst_node(Var, lc);
 
 		if (list_member_int(table->fetched, var->varattno))
-			pipeline->output_map = lappend_int(pipeline->output_map, OUTPUT_OF_ATTRIBUTE(var->varattno));
+			normalized = rel_pipeline_map_attribute(pipeline, normalized, position, var->varattno);
 		else
 		{
-			pipeline->output_map = lappend_int(pipeline->output_map, list_length(computed));
-			computed = lappend(computed, lfirst(lc));
+			pipeline->output_map = lappend_int(pipeline->output_map, list_length(normalized));
+			normalized = lappend(normalized, relation_numbers_normalize(root, lfirst(lc)));
 		}
 	}
-	normalized = (List *) relation_numbers_normalize(root, (Node *) computed);
 	scan->table_oids = list_make1_oid(table->oid);
 	scan->table_attnums = list_make1(table->attnums);
+	if (pipeline->position_map != NIL)
+		(void) stage_scan_add_positions(pipeline, position->varno);
+	scan = pipeline->top;
 	rel_pipeline_add_filters(root, pipeline, pushed);
 	if (!equal(normalized, scan->exprs))
 		pipeline_add_stage(pipeline, PIPELINE_PROJECTION, normalized);
 	return rel_pipeline_check(pipeline) ? pipeline : NULL;
-}
-
-/* As a bitmap heap scan's: the pages are read in their order. */
-static Cost
-fetch_cost(PlannerInfo *root, const RelOptInfo *rel, double rows)
-{
-	double		pages = Min(index_pages_fetched(rows, rel->pages, rel->pages, root), rel->pages);
-	double		random_cost;
-	double		sequential_cost;
-
-	get_tablespace_page_costs(rel->reltablespace, &random_cost, &sequential_cost);
-	return pages * (random_cost - (random_cost - sequential_cost) * sqrt(pages / Max(rel->pages, 1))) +
-		rows * cpu_tuple_cost;
 }
 
 /* The rows that the index of the path finds; 0: it has none. */
@@ -189,8 +176,6 @@ make_scan_path(PlannerInfo *root, ServedTable *table, Path *replaced, const Penu
 				  list_length(outputs),
 				  clamp_row_est(rel->tuples * clauselist_selectivity(root, pushed, 0, JOIN_INNER, NULL)),
 				  rel->tuples);
-	if (table->fetched != NIL)
-		planned.run_cost += fetch_cost(root, rel, planned.rows);
 	path = custom_path_create(root, rel, rel->reltarget, NODE_SCAN, &planned,
 							  workers > 0 ? NULL : replaced);
 	path->scan_exprs = outputs;
@@ -258,6 +243,12 @@ add_scan_paths(PlannerInfo *root, ServedTable *table)
 
 	if (ordinary == NULL || !target_is_columns(rel) || expression_columns_hide(root, rel->reltarget->exprs))
 		return;
+	/* Only a join or a top-N has fewer rows to fetch. */
+	if (table->fetched != NIL && rel->baserestrictinfo == NIL)
+	{
+		tables_refuse_fetched(table);
+		return;
+	}
 	if (rel->consider_parallel)
 		workers = compute_parallel_worker(rel, rel->pages, -1, max_parallel_workers_per_gather);
 	refuse_quals(table);

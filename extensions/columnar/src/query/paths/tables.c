@@ -17,6 +17,7 @@
 #include "optimizer/paths.h"
 #include "optimizer/restrictinfo.h"
 #include "utils/builtins.h"
+#include "utils/lsyscache.h"
 #include "utils/rel.h"
 
 #include "cache/cache.h"
@@ -108,17 +109,20 @@ split_columns(Relation rel, ServedTable *table)
 	table->attnums = read;
 }
 
-/* Why rows are not fetched: nothing says that a query reads few of them, or it does more than scan the table. */
-static const char *
-refusal_of_columns(Relation rel, const ServedTable *table, bool is_scan, const char **subject)
+/* Nothing says that a query reads few rows, or it does more than return the columns. */
+static bool
+may_fetch(const ServedTable *table, bool is_scan)
 {
-	Form_pg_attribute attribute;
+	return table->attnums != NIL && (table->is_fetched_last || (is_scan && table->rel->baserestrictinfo != NIL));
+}
 
-	if (table->fetched == NIL || (is_scan && table->attnums != NIL && table->rel->baserestrictinfo != NIL))
-		return NULL;
-	attribute = TupleDescAttr(RelationGetDescr(rel), linitial_int(table->fetched) - 1);
-	*subject = quote_qualified_identifier(RelationGetRelationName(rel), NameStr(attribute->attname));
-	return psprintf("column of type %s", format_type_be(attribute->atttypid));
+void
+tables_refuse_fetched(const ServedTable *table)
+{
+	AttrNumber	attno = linitial_int(table->fetched);
+
+	planning_refuse(psprintf("column of type %s", format_type_be(get_atttype(table->oid, attno))),
+					quote_qualified_identifier(get_rel_name(table->oid), get_attname(table->oid, attno, false)));
 }
 
 /*
@@ -233,24 +237,32 @@ examine_opened(PlannerInfo *root, RelOptInfo *rel, RangeTblEntry *rte, Relation 
 {
 	ServedTable *table = palloc0(sizeof(ServedTable));
 	const char *reason = refusal_of_table(rel, rte, relation);
-	const char *subject;
 	bool		is_cached;
 	const ServedTable *wished;
 
 	function_columns_find(root);
 	table->rel = rel;
+	table->oid = rte->relid;
 	if (reason == NULL)
 		table->attnums = expression_columns_of_rel(root, rel, &reason);
 	if (reason == NULL)
+	{
 		split_columns(relation, table);
+		table->is_fetched_last = table->fetched != NIL &&
+			expression_columns_return(root, rel, table->fetched,
+									  stage_scan_position(relation_number_of(root, rel->relid)));
+	}
 	if (reason != NULL)
 		planning_refuse(reason, quote_identifier(RelationGetRelationName(relation)));
 	else if ((reason = refusal_of_query(root)) != NULL)
 		planning_refuse(reason, NULL);
-	else if ((reason = refusal_of_columns(relation, table, !in_tree, &subject)) != NULL)
-		planning_refuse(reason, subject);
 	if (reason != NULL)
 		return NULL;
+	if (table->fetched != NIL && !may_fetch(table, !in_tree))
+	{
+		tables_refuse_fetched(table);
+		return NULL;
+	}
 	table->columns = expression_columns_keys(rte->relid, rte->relid, table->attnums,
 											 expression_columns_list(table->attnums, rel->relid));
 	if (table->columns == NULL)
@@ -262,7 +274,6 @@ examine_opened(PlannerInfo *root, RelOptInfo *rel, RangeTblEntry *rte, Relation 
 										&table->coverage);
 	if (!is_cached)
 		memset(&table->coverage, 0, sizeof(table->coverage));
-	table->oid = rte->relid;
 	/* Before a table is refused as not cached: the finished plan tells whether it is worth loading. */
 	wished = function_columns_wished(root, table);
 	if ((wished != NULL || table->coverage.cached_pages < rel->pages - rel->pages / 8) &&
@@ -302,7 +313,7 @@ tables_find(PlannerInfo *root, RelOptInfo *rel, RangeTblEntry *rte)
 	ServedTable *table = rel_pipeline_find_table(rel);
 
 	if (table != NULL)
-		return table->fetched == NIL ? table : NULL;
+		return table->fetched == NIL || table->is_fetched_last ? table : NULL;
 	if (rte->rtekind != RTE_RELATION || rte->relid < FirstNormalObjectId || tables_is_target_or_locked(root, rel))
 		return NULL;
 	return tables_examine(root, rel, rte, true);

@@ -19,6 +19,8 @@
 extern ServedTable *tables_examine(PlannerInfo *root, RelOptInfo *rel, RangeTblEntry *rte, bool in_tree);
 /* As it was found for its scan, or else looked at as in a tree; NULL also where only a scan by itself is for us. */
 extern ServedTable *tables_find(PlannerInfo *root, RelOptInfo *rel, RangeTblEntry *rte);
+/* Notes a column that is not cached, and not fetched either. */
+extern void tables_refuse_fetched(const ServedTable *table);
 /* Rows that the statement changes or locks: nothing that a cache could serve. */
 extern bool tables_is_target_or_locked(PlannerInfo *root, RelOptInfo *rel);
 

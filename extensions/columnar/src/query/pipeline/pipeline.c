@@ -31,6 +31,7 @@ pipeline_copy(const Pipeline *pipeline)
 	copy->called_exprs = NIL;
 	copy->is_checked = false;
 	copy->output_map = NIL;
+	copy->position_map = NIL;
 	return copy;
 }
 
@@ -303,7 +304,8 @@ pipeline_to_list(const Pipeline *pipeline)
 								  pipeline->names);
 
 	list = lappend(lappend(list, makeBoolean(pipeline->is_checked)), pipeline->tried_params);
-	return lappend(lappend(list, pipeline->called_exprs), pipeline->expression_columns);
+	return lappend(lappend(lappend(list, pipeline->called_exprs), pipeline->expression_columns),
+				   pipeline->position_map);
 }
 
 Pipeline *
@@ -320,5 +322,6 @@ pipeline_from_list(List *list)
 	pipeline->tried_params = list_nth(list, 6);
 	pipeline->called_exprs = list_nth(list, 7);
 	pipeline->expression_columns = list_nth(list, 8);
+	pipeline->position_map = list_nth(list, 9);
 	return pipeline;
 }

@@ -92,13 +92,14 @@ typedef struct Pipeline
 	bool		has_barrier;	/* row-level security or a security barrier hides rows: counts are not shown */
 	bool		holds_rows;		/* while planning: no row leaves before the last is computed */
 	List	   *output_map;		/* per column of custom_scan_tlist: see below */
+	List	   *position_map;	/* then, where that is an attribute: the output that is its row's position; else -1 */
 	List	   *expression_columns; /* of a node: expressions that are columns of its scans, see expression_columns.h */
 	List	   *names;			/* of a node: what EXPLAIN calls the Vars' relations, see relation_numbers.h */
 } Pipeline;
 
 /*
  * Of an output map: the number of an engine output, or NULL, or an attribute that
- * the engine cannot read and the heap's row has, of a scan of one table.
+ * the engine cannot read and the heap's row has, of a table whose rows have their positions.
  */
 #define OUTPUT_IS_NULL			(-1)
 #define OUTPUT_OF_ATTRIBUTE(attno)	(OUTPUT_IS_NULL - (attno))

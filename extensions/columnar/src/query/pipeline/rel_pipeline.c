@@ -25,6 +25,7 @@
 
 #include "query/pipeline/pipeline.h"
 #include "query/pipeline/rel_pipeline.h"
+#include "query/pipeline/stage_scan.h"
 #include "query/pipeline/stages.h"
 #include "query/pipeline/translate_type.h"
 #include "query/pipeline/translation.h"
@@ -306,6 +307,30 @@ is_flag_of_set_operation(const PlannerInfo *root, const Node *expr)
 		((const Var *) expr)->varattno > list_length(castNode(SetOperationStmt, root->parse->setOperations)->colTypes);
 }
 
+List *
+rel_pipeline_map_attribute(Pipeline *pipeline, List *outputs, const Var *position, AttrNumber attno)
+{
+	int			place = pipeline_find_expr(outputs, (const Node *) position);
+
+	if (place < 0)
+	{
+		place = list_length(outputs);
+		outputs = lappend(outputs, copyObject(unconstify(Var *, position)));
+	}
+	while (list_length(pipeline->position_map) < list_length(pipeline->output_map))
+		pipeline->position_map = lappend_int(pipeline->position_map, -1);
+	pipeline->position_map = lappend_int(pipeline->position_map, place);
+	pipeline->output_map = lappend_int(pipeline->output_map, OUTPUT_OF_ATTRIBUTE(attno));
+	return outputs;
+}
+
+static bool
+has_position_walker(Node *node, void *context)
+{
+	return node != NULL &&
+		(stage_scan_is_position(node) || expression_tree_walker(node, has_position_walker, context));
+}
+
 bool
 rel_pipeline_set_target(PlannerInfo *root, RelPipeline *planned, const PathTarget *target)
 {
@@ -315,18 +340,28 @@ rel_pipeline_set_target(PlannerInfo *root, RelPipeline *planned, const PathTarge
 
 	if (target == NULL)
 		return false;
-	pipeline->output_map = NIL;
+	pipeline->output_map = pipeline->position_map = NIL;
 	foreach(lc, target->exprs)
 	{
-		int			place = -1;
+		Node	   *expr;
 
 		/* The projection above the node computes what needs no input. */
-		if (!rel_pipeline_needs_no_input(lfirst(lc)) && !is_flag_of_set_operation(root, lfirst(lc)))
+		if (rel_pipeline_needs_no_input(lfirst(lc)) || is_flag_of_set_operation(root, lfirst(lc)))
 		{
-			place = list_length(outputs);
-			outputs = lappend(outputs, rel_pipeline_normalize(root, planned, lfirst(lc)));
+			pipeline->output_map = lappend_int(pipeline->output_map, OUTPUT_IS_NULL);
+			continue;
 		}
-		pipeline->output_map = lappend_int(pipeline->output_map, place);
+		expr = rel_pipeline_normalize(root, planned, lfirst(lc));
+		if (IsA(lfirst(lc), Var) && stage_scan_is_position(expr))
+		{
+			outputs = rel_pipeline_map_attribute(pipeline, outputs, (Var *) expr, lfirst_node(Var, lc)->varattno);
+			continue;
+		}
+		/* PostgreSQL computes what it fetches the values for */
+		if (has_position_walker(expr, NULL))
+			return false;
+		pipeline->output_map = lappend_int(pipeline->output_map, list_length(outputs));
+		outputs = lappend(outputs, expr);
 	}
 	if (!equal(outputs, stage_outputs(pipeline->top)))
 		pipeline_add_stage(pipeline, PIPELINE_PROJECTION, outputs);

@@ -30,7 +30,8 @@ typedef struct ServedTable
 	RelOptInfo *rel;
 	Oid			oid;
 	List	   *attnums;			/* columns the query uses, ascending; see expression_columns.h */
-	List	   *fetched;			/* others, that the engine cannot read: a scan fetches them from the heap */
+	List	   *fetched;			/* others, that the engine cannot read: they are fetched from the heap */
+	bool		is_fetched_last;	/* for rows of the result; else for those of the scan */
 	ColumnKey  *columns;			/* these */
 	CacheCoverage coverage;
 	List	   *quals;			/* of TableQual *, without pseudoconstants */
@@ -110,8 +111,14 @@ extern bool rel_pipeline_needs_no_input(Node *expr);
 extern bool rel_pipeline_has_param(void *expr, List *params);
 extern int	rel_pipeline_count_columns(List *exprs);
 /*
+ * Maps the next column to an attribute of the table's row that has the position, which is added to the outputs if
+ * they have it not.  The outputs.
+ */
+extern List *rel_pipeline_map_attribute(Pipeline *pipeline, List *outputs, const Var *position, AttrNumber attno);
+/*
  * Makes the pipeline output what of the target needs input, and maps the
- * target's columns to the outputs.  False: the stage has no target.
+ * target's columns to the outputs.  False: the stage has no target, or one that
+ * the engine cannot have.
  */
 extern bool rel_pipeline_set_target(PlannerInfo *root, RelPipeline *planned, const PathTarget *target);
 

@@ -84,6 +84,12 @@ add_position(const PipelineStage *stage, Var *position)
 	return copy;
 }
 
+Var *
+stage_scan_position(Index name)
+{
+	return makeVar(name, SelfItemPointerAttributeNumber, INT8OID, -1, InvalidOid, 0);
+}
+
 bool
 stage_scan_add_positions(Pipeline *pipeline, Index name)
 {
@@ -93,10 +99,11 @@ stage_scan_add_positions(Pipeline *pipeline, Index name)
 		stage = linitial(stage->inputs);
 	if (stage->kind != PIPELINE_SCAN || list_length(stage->table_oids) != 1)
 		return false;
+	if (stage_scan_has_positions(stage))
+		return true;
 	if (stage->exprs != NIL)
 		name = linitial_node(Var, stage->exprs)->varno;
-	pipeline->top = add_position(pipeline->top, makeVar(name, SelfItemPointerAttributeNumber, INT8OID, -1,
-														InvalidOid, 0));
+	pipeline->top = add_position(pipeline->top, stage_scan_position(name));
 	return true;
 }
 

@@ -17,11 +17,14 @@
 extern bool stage_scan_add_to_plan(Translation *translation, PipelineStage *stage);
 
 /*
- * Adds the rows' positions, a column in the order of the table, up to the last stage.  name: of the relation, if
- * the scan has no column.  False: it is no scan of one table, or has stages above that do not pass a column on.
+ * Adds the rows' positions, a column in the order of the table, up to the last stage; they may be there.  name: of
+ * the relation, if the scan has no column.  False: it is no scan of one table, or has stages above that do not pass
+ * a column on.
  */
 extern bool stage_scan_add_positions(Pipeline *pipeline, Index name);
 extern bool stage_scan_has_positions(const PipelineStage *stage);
 extern bool stage_scan_is_position(const Node *column);
+/* What is one, of the relation. */
+extern Var *stage_scan_position(Index name);
 
 #endif							/* PENUMBRA_STAGE_SCAN_H */

@@ -16,6 +16,7 @@
 #include "postgres.h"
 
 #include "access/sysattr.h"
+#include "access/table.h"
 #include "catalog/pg_collation.h"
 #include "catalog/pg_type.h"
 #include "nodes/makefuncs.h"
@@ -35,6 +36,9 @@
 #include "query/planning/planning.h"
 #include "query/planning/relation_numbers.h"
 
+/* The rows of a table are few where they are no more than one of so many. */
+#define FETCHED_SHARE_INVERSE 100
+
 typedef struct ExpressionColumn
 {
 	AttrNumber	number;
@@ -50,12 +54,14 @@ typedef struct LevelColumns
 {
 	const PlannerInfo *root;
 	List	   *open;			/* of Var * */
+	int			open_inside;	/* so many: the others PostgreSQL's projection of the result reads, below no clause */
 } LevelColumns;
 
 typedef struct FindContext
 {
 	PlannerInfo *root;
 	List	   *open;
+	bool		is_returned;	/* what is walked is of the result's rows, and of no clause */
 } FindContext;
 
 /* ---------------------------------------------------------------- a level's expressions */
@@ -227,6 +233,37 @@ is_column(const PlannerInfo *root, Node *node)
 	return false;
 }
 
+bool
+expression_columns_is_cached(PlannerInfo *root, Index relid, Node *expr, ColumnKey *key)
+{
+	BlockNumber pages = root->simple_rel_array[relid]->pages;
+	Oid			table_oid = root->simple_rte_array[relid]->relid;
+	Relation	relation;
+	CacheCoverage coverage;
+	bool		is_there;
+
+	*key = (ColumnKey) {0};
+	if (!cached_expression_find(table_oid, expr, false, key))
+		return false;
+	relation = table_open(table_oid, NoLock);
+	is_there = cache_estimate_coverage(relation, key, 1, &coverage) && coverage.cached_pages >= pages - pages / 8;
+	table_close(relation, NoLock);
+	return is_there;
+}
+
+/* Of few rows PostgreSQL computes an expression that is not cached, and the cache need not have it of all. */
+static bool
+is_better_fetched(PlannerInfo *root, Index relid, Node *node)
+{
+	const RelOptInfo *rel = root->simple_rel_array[relid];
+	ColumnKey	key;
+
+	return rel != NULL && rel->reloptkind == RELOPT_BASEREL && root->simple_rte_array[relid]->rtekind == RTE_RELATION &&
+		!root->simple_rte_array[relid]->inh &&
+		(root->parse->limitCount != NULL || rel->rows * FETCHED_SHARE_INVERSE < rel->tuples) &&
+		!expression_columns_is_cached(root, relid, node, &key);
+}
+
 static bool
 find_walker(Node *node, void *argument)
 {
@@ -247,7 +284,8 @@ find_walker(Node *node, void *argument)
 	if (IsA(node, RestrictInfo))
 		return find_walker((Node *) ((RestrictInfo *) node)->clause, argument);
 	(void) expression_tree_walker(node, find_walker, argument);
-	if (list_length(context->open) > open_before && expression_columns_may_be(context->root, node, &relid))
+	if (list_length(context->open) > open_before && expression_columns_may_be(context->root, node, &relid) &&
+		!(context->is_returned && is_better_fetched(context->root, relid, node)))
 	{
 		context->open = list_truncate(context->open, open_before);
 		expression_columns_add(context->root, node);
@@ -278,6 +316,33 @@ finish_elements(PlannerInfo *root, Index relid, List *open)
 	return true;
 }
 
+/* Keys are what other clauses speak of. */
+static void
+find_in_target(PlannerInfo *root, FindContext *context, bool keys)
+{
+	ListCell   *lc;
+
+	foreach(lc, root->processed_tlist)
+	{
+		TargetEntry *entry = lfirst_node(TargetEntry, lc);
+
+		if ((entry->ressortgroupref != 0) == keys)
+			(void) find_walker((Node *) entry->expr, context);
+	}
+}
+
+/* Whether the level's rows are those of its tables, and the query's result. */
+static bool
+returns_rows(PlannerInfo *root)
+{
+	const Query *parse = root->parse;
+
+	return root->parent_root == NULL && parse->commandType == CMD_SELECT && parse->rowMarks == NIL &&
+		root->rowMarks == NIL && !parse->hasAggs && parse->groupClause == NIL && parse->groupingSets == NIL &&
+		parse->havingQual == NULL && !parse->hasWindowFuncs && parse->distinctClause == NIL &&
+		parse->setOperations == NULL && !parse->hasTargetSRFs && !contain_subplans((Node *) root->processed_tlist);
+}
+
 /* Columns of children are those of their parents. */
 static const LevelColumns *
 examine_level(PlannerInfo *root)
@@ -286,6 +351,7 @@ examine_level(PlannerInfo *root)
 	MemoryContext old;
 	LevelColumns *level;
 	FindContext context = {.root = root};
+	FindContext returned = {.root = root,.is_returned = returns_rows(root)};
 	ListCell   *lc;
 
 	foreach(lc, planning->expression_levels)
@@ -299,7 +365,7 @@ examine_level(PlannerInfo *root)
 	level = palloc0(sizeof(LevelColumns));
 	level->root = root;
 	planning->expression_levels = lappend(planning->expression_levels, level);
-	(void) find_walker((Node *) root->processed_tlist, &context);
+	find_in_target(root, &context, true);
 	(void) find_walker((Node *) root->parse->jointree, &context);
 	(void) find_walker(root->parse->havingQual, &context);
 	for (int i = 1; i < root->simple_rel_array_size; i++)
@@ -327,12 +393,15 @@ examine_level(PlannerInfo *root)
 		if (!OidIsValid(appinfo->parent_reloid))
 			(void) find_walker((Node *) appinfo->translated_vars, &context);
 	}
+	find_in_target(root, &returned, false);
 	for (int i = 1; i < root->simple_rel_array_size; i++)
 	{
-		if (elements_call(root, i) != NULL && !finish_elements(root, i, context.open))
+		if (elements_call(root, i) != NULL &&
+			!finish_elements(root, i, list_concat_copy(context.open, returned.open)))
 			(void) find_walker((Node *) root->simple_rte_array[i]->functions, &context);
 	}
-	level->open = context.open;
+	level->open = list_concat_copy(context.open, returned.open);
+	level->open_inside = list_length(returned.is_returned ? context.open : level->open);
 	MemoryContextSwitchTo(old);
 	return level;
 }
@@ -470,6 +539,49 @@ expression_columns_of_rel(PlannerInfo *root, RelOptInfo *rel, const char **reaso
 			numbers = lappend_int(numbers, column->number);
 	}
 	return numbers;
+}
+
+/* The column, if the level does nothing with it but return it, or what PostgreSQL computes of it. */
+static Var *
+find_returned(const LevelColumns *level, Index relid, AttrNumber attno)
+{
+	ListCell   *lc;
+
+	foreach(lc, level->open)
+	{
+		Var		   *var = lfirst(lc);
+
+		if (var->varno == (int) relid && var->varattno == attno)
+			return foreach_current_index(lc) < level->open_inside ? NULL : var;
+	}
+	return NULL;
+}
+
+bool
+expression_columns_return(PlannerInfo *root, RelOptInfo *rel, List *attnums, Var *position)
+{
+	const LevelColumns *level;
+	List	   *vars = NIL;
+	ListCell   *lc;
+
+	if (rel->reloptkind != RELOPT_BASEREL)
+		return false;
+	level = examine_level(root);
+	foreach(lc, attnums)
+	{
+		vars = lappend(vars, find_returned(level, rel->relid, lfirst_int(lc)));
+		if (llast(vars) == NULL)
+			return false;
+	}
+	foreach(lc, vars)
+	{
+		Node	   *normalized = relation_numbers_normalize(root, lfirst(lc));
+
+		/* not yet, as of another path */
+		if (!equal(normalized, position))
+			relation_numbers_replace(root, normalized, position);
+	}
+	return true;
 }
 
 Var *

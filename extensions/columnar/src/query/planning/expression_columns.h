@@ -34,10 +34,17 @@
 extern List *expression_columns_of_rel(PlannerInfo *root, RelOptInfo *rel, const char **reason);
 /* Whether the expression can be a column, and of which relation. */
 extern bool expression_columns_may_be(PlannerInfo *root, Node *node, Index *relid);
+/* Whether the cache has nearly all of the table's expression; the key, or zeros if it cannot be cached. */
+extern bool expression_columns_is_cached(PlannerInfo *root, Index relid, Node *expr, ColumnKey *key);
 /* Makes it one wherever it stands in the level. */
 extern void expression_columns_add(PlannerInfo *root, Node *node);
 /* Whether an expression reads a column of a relation directly that no scan of ours outputs. */
 extern bool expression_columns_hide(PlannerInfo *root, List *exprs);
+/*
+ * Whether the level, the query's, does nothing with these columns of the relation but return them, or what PostgreSQL
+ * computes of them.  Then the Var stands for each in pipelines: the row's position.
+ */
+extern bool expression_columns_return(PlannerInfo *root, RelOptInfo *rel, List *attnums, Var *position);
 /* Whether a row can have an error in place of the value of one of these columns. */
 extern bool expression_columns_can_fail(List *numbers);
 /*

@@ -44,6 +44,7 @@ typedef struct Planning
 	List	   *clauses;		/* of JoinClause *: what the engine makes of conditions of joins */
 	List	   *names;			/* of RangeTblEntry *: the relations that pipelines speak of */
 	List	   *replacements;	/* of Replacement *: see relation_numbers_replace() */
+	bool		replaces_columns;	/* there are some of plain Vars */
 	List	   *expression_columns; /* of ExpressionColumn *, and of LevelColumns *: see expression_columns.h */
 	List	   *expression_levels;
 	int			expression_count;	/* of these that are no child's */

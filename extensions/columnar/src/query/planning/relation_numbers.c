@@ -122,6 +122,7 @@ relation_numbers_replace(PlannerInfo *root, Node *normalized, Var *var)
 
 	*replacement = (Replacement) {.root = root,.expr = normalized,.var = var};
 	(void) first_number_walker(normalized, &replacement->number);
+	planning->replaces_columns |= IsA(normalized, Var);
 	planning->replacements = lappend(planning->replacements, replacement);
 }
 
@@ -179,11 +180,21 @@ normalize_mutator(Node *node, void *context)
 	return replace(context, expression_tree_mutator(node, normalize_mutator, context));
 }
 
+/* Of columns, those that no expression around them has hidden. */
+static Node *
+column_mutator(Node *node, void *context)
+{
+	if (node == NULL)
+		return NULL;
+	return IsA(node, Var) ? replace(context, node) : expression_tree_mutator(node, column_mutator, context);
+}
+
 Node *
 relation_numbers_normalize(PlannerInfo *root, Node *node)
 {
 	CHECK_FOR_INTERRUPTS();
-	return normalize_mutator(node, root);
+	node = normalize_mutator(node, root);
+	return planning_current()->replaces_columns ? column_mutator(node, root) : node;
 }
 
 static bool

@@ -30,7 +30,10 @@ extern Index relation_number_add(const char *alias, const char *column);
  */
 extern Node *relation_numbers_normalize(PlannerInfo *root, Node *node);
 
-/* From here on that makes the Var of an expression of the level which is equal to this one, normalized. */
+/*
+ * From here on that makes the Var of an expression of the level which is equal to this one, normalized.  A Var
+ * is taken for one where it is not inside of another such expression.
+ */
 extern void relation_numbers_replace(PlannerInfo *root, Node *normalized, Var *var);
 
 /* What the planner knows of the PlaceHolderVar; NULL: nothing. */
