@@ -102,8 +102,9 @@ list's types, and of `time`, `money` and `bytea`. An enum is ordered in vectors,
 value of its type was added before another one (`ALTER TYPE ... ADD VALUE ... BEFORE`). Then `<` and the like run in
 vectors where one side is a constant or a parameter.
 
-Columns of other types stay in the heap; queries that do not read them run in vectors all the same. A scan with
-conditions fetches them for the rows that it finds (`Columns From Heap`), and PostgreSQL does the rest of the query.
+Columns of other types stay in the heap; queries that do not read them run in vectors all the same. Where the select
+list alone reads them, they are fetched for the rows of the result (`Columns From Heap`). A scan with conditions fetches
+them for the rows that it finds, where PostgreSQL does the rest of the query.
 What is inside of jsonb documents and arrays is cached as [columns of its own](documents.md).
 
 ## Functions and operators

@@ -48,7 +48,8 @@ sub await
 ask(q{
 	CREATE EXTENSION penumbra;
 	CREATE EXTENSION penumbra_test;
-	CREATE TABLE t AS SELECT i AS a, 't' || i % 100 AS s, md5(i::text)::uuid AS u FROM generate_series(1, 300000) i;
+	CREATE TABLE t AS SELECT i AS a, 't' || i % 100 AS s, md5(i::text)::uuid AS u, jsonb_build_object('a', i) AS d
+	FROM generate_series(1, 300000) i;
 	VACUUM t;
 });
 my $sum = q{SET penumbra.mode = 'prefer'; SELECT count(*), sum(a), count(DISTINCT s) FROM t};
@@ -80,6 +81,8 @@ my $column_pages = ask(q{SELECT sum(memory_bytes) / 8192 FROM penumbra.columns W
 cmp_ok(abs($cold_cost - cost() - $column_pages), '<', 1, 'columns on disk cost what pages do');
 is(disk('segments_read'), 2 * $chunks, 'two columns were read');
 is(ask(q{SELECT column_name FROM penumbra.columns WHERE memory_bytes = 0}), 'u', 'the third was not');
+my $rows = 'SELECT s, d FROM t ORDER BY u DESC LIMIT 3';
+is(ask("SET penumbra.mode = 'require'; $rows"), ask("SET penumbra.mode = 'off'; $rows"), 'rows of chunks that were on disk');
 is(ask($served), 't|0', 'all pages are served from the cache');
 is(ask($verified), '3|0', 'verified');
 is(ask(q{SELECT chunks_loaded FROM penumbra.activity}), '0', 'nothing was loaded');
