@@ -6,6 +6,7 @@ import subprocess
 import sys
 import threading
 from pathlib import Path
+from string import Template
 
 import duckdb
 import psycopg
@@ -121,9 +122,9 @@ def copy_rows(connection: psycopg.Connection, table: str, path: Path, progress: 
             progress.advance(task, len(block))
 
 
-def load_cache(server: PrivateServer, tables: tuple[str, ...], progress: Progress) -> None:
+def load_cache(server: PrivateServer, workload: Workload, progress: Progress) -> None:
     """penumbra.load() of each table, with the progress that the server's own view shows."""
-    for table in tables:
+    for table in workload.tables:
         task = progress.add_task(f"cache {table}", total=1.0)
         failure: list[Exception] = []
 
@@ -131,6 +132,10 @@ def load_cache(server: PrivateServer, tables: tuple[str, ...], progress: Progres
             try:
                 with server.connect() as connection:
                     connection.execute("SELECT penumbra.load(%s::regclass)", (table,))
+                    if expressions := workload.expressions.get(table):
+                        connection.execute(
+                            "SELECT penumbra.load(%s::regclass, %s)", (table, expressions)
+                        )
             except psycopg.Error as error:
                 failure.append(error)
 
@@ -164,13 +169,12 @@ def load_duckdb(
         task = progress.add_task("load DuckDB", total=len(files))
         try:
             with duckdb.connect(str(unfinished), config={"threads": threads}) as connection:
-                # DuckDB's numeric without precision has three decimals.
-                schema = re.sub(r"numeric(?!\()", "numeric(38,10)", workload.schema_sql())
-                connection.execute(schema)
-                for table, file in files.items():
-                    source = str(file).replace("'", "''")
-                    connection.execute(f"COPY {table} FROM '{source}' (FORMAT csv, HEADER)")
-                    progress.advance(task)
+                sources = {table: str(file).replace("'", "''") for table, file in files.items()}
+                if own := workload.duckdb_sql():
+                    connection.execute(Template(own).substitute(sources))
+                else:
+                    _copy_into_duckdb(connection, workload, sources)
+                progress.advance(task, len(files))
             unfinished.rename(path)
         except BaseException:
             unfinished.unlink(missing_ok=True)
@@ -178,3 +182,12 @@ def load_duckdb(
     connection = duckdb.connect(str(path), read_only=True, config={"threads": threads})
     connection.execute("SET TimeZone = 'UTC'")
     return connection
+
+
+def _copy_into_duckdb(
+    connection: duckdb.DuckDBPyConnection, workload: Workload, sources: dict[str, str]
+) -> None:
+    # DuckDB's numeric without precision has three decimals.
+    connection.execute(re.sub(r"numeric(?!\()", "numeric(38,10)", workload.schema_sql()))
+    for table, source in sources.items():
+        connection.execute(f"COPY {table} FROM '{source}' (FORMAT csv, HEADER)")

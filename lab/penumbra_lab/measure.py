@@ -37,7 +37,8 @@ def measure_workload(
         progress.update(task, description=f"query {query.name}")
         queries[query.name] = checked = check_query(query, systems)
         measured = [system for system in systems if not (
-            system is systems.required and checked["require_refusal"])]  # fmt: skip
+            (system is systems.required and checked["require_refusal"])
+            or (system is systems.duck and not query.duckdb_sql))]  # fmt: skip
         _measure_query(run, query, measured)
         progress.advance(task)
 
@@ -58,7 +59,7 @@ def check_query(query: Query, systems: Systems) -> dict[str, str]:
             found = difference(stock_answer.rows, answer.rows, query.is_ordered)
             if found:
                 differences.append(f"Penumbra in mode require: {found}")
-    if systems.duck:
+    if systems.duck and query.duckdb_sql:
         duck_answer = systems.duck.run(query.duckdb_sql)
         found = value_difference(stock_answer.rows, duck_answer.rows, query.is_ordered)
         if found:

@@ -1,7 +1,7 @@
 """Workloads are data: a folder with workload.toml, schema.sql and queries/*.sql."""
 
 import tomllib
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from penumbra_lab.errors import LabError
@@ -12,7 +12,7 @@ class Query:
     name: str
     title: str
     sql: str
-    duckdb_sql: str  # the same, except where the dialects differ
+    duckdb_sql: str  # the same, except where the dialects differ; empty: it lacks a function
 
     @property
     def is_ordered(self) -> bool:
@@ -52,6 +52,7 @@ class Workload:
     require: bool = False  # measure Penumbra in mode require too
     target: Target | None = None
     may_be_empty: tuple[str, ...] = ()  # queries without rows at the test's size
+    expressions: dict[str, list[str]] = field(default_factory=dict)  # cached beside columns, by table
 
     def size_text(self, size: float) -> str:
         return f"{self.size_name}-{size:g}" if size < 1e6 else f"{self.size_name}-{size:.0f}"
@@ -61,7 +62,14 @@ class Workload:
 
     def index_sql(self) -> str:
         """What PostgreSQL gets after the rows are loaded."""
-        path = self.directory / "indexes.sql"
+        return self._optional("indexes.sql")
+
+    def duckdb_sql(self) -> str:
+        """How DuckDB gets its tables, where their types differ."""
+        return self._optional("duckdb.sql")
+
+    def _optional(self, name: str) -> str:
+        path = self.directory / name
         return path.read_text() if path.exists() else ""
 
 
@@ -103,5 +111,6 @@ def read_workload(name: str) -> Workload:
         queries=queries,
         require=described.get("require", False),
         may_be_empty=tuple(described.get("may_be_empty", ())),
+        expressions=described.get("expressions", {}),
         target=Target(**described["target"]) if "target" in described else None,
     )

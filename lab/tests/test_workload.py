@@ -33,6 +33,8 @@ def test_queries_agree_with_duckdb(loaded, subtests):
             answer = stock.run(query.sql)
             is_empty = query.name in workload.may_be_empty
             assert answer.rows or is_empty, "a query without rows tests nothing"
+            if not query.duckdb_sql:
+                continue
             other = duck.run(query.duckdb_sql)
             assert value_difference(answer.rows, other.rows, query.is_ordered) is None
 

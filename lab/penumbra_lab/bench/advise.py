@@ -31,7 +31,7 @@ def bench_advise(name: str, size: float | None, runs: int, keep: bool) -> Outcom
     with loaded_server(workload, size, keep) as server, contextlib.ExitStack() as stack:
         predictions, sizes = predict(server, workload)
         with progress_bars(console) as progress:
-            load_cache(server, workload.tables, progress)
+            load_cache(server, workload, progress)
         warm(server, workload.tables)
         with server.connect() as connection:
             for table in workload.tables:

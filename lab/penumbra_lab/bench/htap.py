@@ -275,7 +275,7 @@ def bench_htap(
             connection.execute((workload.directory / "transactions.sql").read_text())
         server.restart({"penumbra.auto_load": "on"})
         with progress_bars(console) as progress:
-            load_cache(server, workload.tables, progress)
+            load_cache(server, workload, progress)
         design = alternating(rounds, warehouses=warehouses) | {"seconds": seconds}
         run = RunDocument(
             "htap", f"CH-benCHmark, {_plural(warehouses, 'warehouse')}{_asked(rate)}",

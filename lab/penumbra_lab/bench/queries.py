@@ -1,4 +1,4 @@
-"""`penumbra bench tpch | ssb | wide | windows`: a workload on PostgreSQL, Penumbra and DuckDB."""
+"""`penumbra bench tpch | ssb | wide | windows | json | text`: a workload on PostgreSQL, Penumbra and DuckDB."""
 
 import contextlib
 from collections.abc import Iterator
@@ -108,7 +108,7 @@ def bench_workload(
                 files = make_files(workload, size, progress)
                 connection = load_duckdb(workload, size, files, DUCKDB_THREADS, progress)
                 duck = DuckSystem(stack.enter_context(connection))
-            load_cache(server, workload.tables, progress)
+            load_cache(server, workload, progress)
         warm(server, workload.tables)
         variants = [*STOCK_AND_PENUMBRA, *([SESSIONS["required"]] if workload.require else [])]
         run = workload_document(server, workload, size, runs, variants, duck)

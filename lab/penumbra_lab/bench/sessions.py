@@ -234,7 +234,7 @@ def bench_sessions(
                 duck = stack.enter_context(
                     load_duckdb(workload, scale, files, DUCKDB_THREADS, progress)
                 )
-            load_cache(server, workload.tables, progress)
+            load_cache(server, workload, progress)
         warm(server, workload.tables)
         program = find_pgbench(server.installation.bin_directory)
         run_pgbench(program, ["-i", "-q", "-s", "1"], server.environment())

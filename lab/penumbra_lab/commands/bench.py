@@ -83,6 +83,20 @@ def bench_windows(size: float | None, runs: int, with_duckdb: bool, keep: bool) 
     _run_workload("windows", size, runs, with_duckdb, keep)
 
 
+@bench.command("json")
+@_workload_options("rows", click.IntRange(min=1000), "Rows of each table (default 1,000,000).")
+def bench_json(size: float | None, runs: int, with_duckdb: bool, keep: bool) -> None:
+    """Documents and arrays: the five questions of JSONBench, and fifteen of arrays."""
+    _run_workload("json", size, runs, with_duckdb, keep)
+
+
+@bench.command("text")
+@_workload_options("rows", click.IntRange(min=1000), "Rows (default 2,000,000).")
+def bench_text(size: float | None, runs: int, with_duckdb: bool, keep: bool) -> None:
+    """URLs and lines of a log: patterns, and functions that take text apart and format values."""
+    _run_workload("text", size, runs, with_duckdb, keep)
+
+
 @bench.command("load")
 @click.option("--workload", "name", default="tpch", show_default=True)
 @click.option("--size", type=click.FloatRange(min=0.001), default=None,

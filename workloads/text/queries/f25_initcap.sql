@@ -1,0 +1,6 @@
+-- groups by initcap
+SELECT initcap(substr(name, 1, 6)) AS value, count(*), sum(size)
+FROM visits
+GROUP BY 1
+ORDER BY 2 DESC, 1
+LIMIT 20;

@@ -1,0 +1,2 @@
+-- LIKE of a line
+SELECT count(*), sum(id) FROM visits WHERE line LIKE '%POST%ERROR%';

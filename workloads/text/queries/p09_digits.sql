@@ -1,0 +1,2 @@
+-- ~ of a url
+SELECT count(*), sum(id) FROM visits WHERE url ~ '/[0-9]{6}$';

@@ -1,0 +1,2 @@
+-- ~ of a line
+SELECT count(*), sum(id) FROM visits WHERE line ~ ' [0-9]{5}ms ';

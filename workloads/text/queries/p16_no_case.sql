@@ -1,0 +1,2 @@
+-- ~* of a line
+SELECT count(*), sum(id) FROM visits WHERE line ~* 'error: TIME';

@@ -1,0 +1,2 @@
+-- ~ of a name
+SELECT count(*), sum(id) FROM visits WHERE name ~ '[A-Z][a-z]+ [A-Z]';

@@ -1,0 +1,2 @@
+-- distinct hosts
+SELECT count(DISTINCT substring(url FROM '//[^/]+')) FROM visits;
