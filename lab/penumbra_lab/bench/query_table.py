@@ -9,6 +9,8 @@ from penumbra_lab.run.document import medians
 from penumbra_lab.show import milliseconds, ratio
 
 COLUMNS = {"stock": "PostgreSQL", "penumbra": "Penumbra", "required": "require", "DuckDB": "DuckDB"}
+# Why a system did not run a query.
+MISSING = {"required": "refused", "DuckDB": "lacks it"}
 
 
 def query_table(document: dict) -> Table:
@@ -27,9 +29,10 @@ def query_table(document: dict) -> Table:
 
     def add_mean(label: str, rows: list[str]) -> None:
         same = sum(not queries[name]["differences"] for name in rows)
-        speedups = [statistics.geometric_mean(times[name][rival] / times[name]["penumbra"]
-                                              for name in rows) for rival in rivals]  # fmt: skip
-        table.add_row(label, *[""] * len(shown), *map(ratio, speedups), f"{same} of {len(rows)}")
+        speedups = [[times[name][rival] / times[name]["penumbra"] for name in rows
+                     if rival in times[name]] for rival in rivals]  # fmt: skip
+        means = [ratio(statistics.geometric_mean(each)) if each else "" for each in speedups]
+        table.add_row(label, *[""] * len(shown), *means, f"{same} of {len(rows)}")
 
     times = {workload: row for (workload, _, _), row in found.items()}
     groups = [list(names) for _, names in itertools.groupby(times, key=lambda name: name[0])]
@@ -38,9 +41,9 @@ def query_table(document: dict) -> Table:
             query, row = queries[name], times[name]
             table.add_row(
                 name,
-                *(milliseconds(row[system] / 1000) if system in row else "refused"
+                *(milliseconds(row[system] / 1000) if system in row else MISSING[system]
                   for system in shown),
-                *(ratio(row[rival] / row["penumbra"]) for rival in rivals),
+                *(ratio(row[rival] / row["penumbra"]) if rival in row else "" for rival in rivals),
                 "NO" if query["differences"] else "yes" if not query["refusal"]
                 else "yes (not used)",
             )  # fmt: skip
@@ -58,7 +61,7 @@ def _target_text(document: dict) -> str | None:
     if not target:
         return None
     shares = {workload: row["penumbra"] / row["DuckDB"]
-              for (workload, _, _), row in medians(document).items()}  # fmt: skip
+              for (workload, _, _), row in medians(document).items() if "DuckDB" in row}  # fmt: skip
     slowest = max(shares, key=shares.get)
     mean = statistics.geometric_mean(shares.values())
     return (
