@@ -56,7 +56,7 @@ WRITTEN = {
     "REGEX_MATCHES": "`~`, `~*`, `SIMILAR TO`, `regexp_like`", "REGEX_MATCHES_NOT": "`!~`, `!~*`, `NOT SIMILAR TO`",
     "REGEX_REPLACE": "`regexp_replace`, also with `'g'`; without references to the match",
     "REGEX_SUBSTRING": "`substring(... FROM pattern)`, `regexp_substr`",
-    "CONCAT": "`||`, `concat` (also of int, numeric and uuid)", "SUBSTRING": "`substring`, `substr`", "POSITION": "`position`, `strpos`",
+    "CONCAT": "`||`, `concat`, `concat_ws` (these also of int, numeric and uuid)", "IS_NULL": "`IS NULL`, `num_nulls`", "IS_NOT_NULL": "`IS NOT NULL`, `num_nonnulls`", "SUBSTRING": "`substring`, `substr`", "POSITION": "`position`, `strpos`",
 }  # fmt: skip
 ANY_NUMBER = {"AND", "OR", "COALESCE", "GREATEST", "LEAST", "IN_LIST", "NOT_IN_LIST"}
 ALIASES = {"bool_and": ["every"], "stddev_samp": ["stddev"], "var_samp": ["variance"]}

@@ -260,6 +260,14 @@ def texts(w):
     needles = ["", "a", "b", "abc", "ß", "本語", "x", "zz", "aaaaaaaaaaaaaaaaaaaaaaaaab"]
     w.product("POSITION", "int4", ["text", "text"], "position({1} in {0})", {1: needles})
     w.product("REPLACE", "text", ["text", "text", "text"], "replace({0}, {1}, {2})", {1: needles, 2: ["", "X", "longer text"]})
+    fields = ["0", "1", "2", "3", "-1", "-2", "-3", "100", "2147483647", "-2147483648"]
+    w.product("SPLIT_PART", "text", ["text", "text", "int4"], "split_part({0}, {1}, {2})", {1: needles, 2: fields})
+    for name in ["LPAD", "RPAD"]:
+        w.product(name, "text", ["text", "int4", "text"], name.lower() + "({0}, {1}, {2})",
+                  {1: ["0", "-5", "1", "4", "15", "40"], 2: ["", " ", "xyz", "ß🎉É"]})
+    w.product("REPEAT", "text", ["text", "int4"], "repeat({0}, {1})", {1: ["0", "-2147483648", "1", "2", "7"]})
+    w.product("TRANSLATE", "text", ["text", "text", "text"], "translate({0}, {1}, {2})",
+              {1: ["", "a", "abc", "ßa本b", "aab"], 2: ["", "X", "XYZ", "🎉É", "longer text"]})
 
 
 def dates(w):
@@ -275,6 +283,13 @@ def dates(w):
         for field in TRUNC_FIELDS:
             if type_name == "timestamp" or field != "week":
                 w.product("DATE_TRUNC", type_name, ["text", type_name], "date_trunc({0}, {1})", {0: [field]})
+    strides = ["15 minutes", "1 day", "7 days 00:00:00.000001", "00:00:00.3"]
+    w.product("DATE_BIN", "timestamp", ["interval", "timestamp", "timestamp"], "date_bin({0}, {1}, {2})",
+              {0: strides, 1: [v for v in VALUES["timestamp"] if not v.startswith("1") and "BC" not in v],
+               2: ["1999-12-31 23:59:59.5", "0001-01-01"]})
+    w.product("MAKE_DATE", "date", ["int4", "int4", "int4"], "make_date({0}, {1}, {2})",
+              {0: ["1", "1900", "2000", "2024", "5874897"], 1: ["0", "1", "2", "12", "13"], 2: ["1", "28", "30"]})
+    w.case("MAKE_DATE", "date", ["int4", "int4", "int4"], ["2024", "2", "29"], "make_date({0}, {1}, {2})")
     days = {1: ["0", "1", "-1", "365", "-366", "3000000", "2147483647", "-2147483648"]}
     w.product("ADD", "date", ["date", "int4"], "({0} + {1})", days)
     w.product("SUB", "date", ["date", "int4"], "({0} - {1})", days)

@@ -62,12 +62,13 @@ class FunctionPrinter {
   }
 
  private:
-  // A constant of the type that functions take: one of the fields, 1, true.
+  // A constant of the type that functions take: one of the fields, 1, true, a day.
   static std::unique_ptr<Expr> ConstantOf(PenumbraType type, const char* text) {
     Arena arena;
     PenumbraValue value{};
     value.integer = 1;
     value.real = 1;
+    value.interval.day = 1;
     const StringRef payload = type == PENUMBRA_NUMERIC ? Decimal::FromString("1").ToPayload(arena)
                                                        : StringRef(text, static_cast<uint32_t>(std::strlen(text)));
     const char uuid[16] = {};

@@ -52,7 +52,7 @@ class Workload:
     require: bool = False  # measure Penumbra in mode require too
     target: Target | None = None
     may_be_empty: tuple[str, ...] = ()  # queries without rows at the test's size
-    expressions: dict[str, list[str]] = field(default_factory=dict)  # cached beside columns, by table
+    expressions: dict[str, list[str]] = field(default_factory=dict)  # cached too, by table
 
     def size_text(self, size: float) -> str:
         return f"{self.size_name}-{size:g}" if size < 1e6 else f"{self.size_name}-{size:.0f}"

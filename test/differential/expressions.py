@@ -306,6 +306,13 @@ def _fill_templates() -> None:
         "rtrim({text})",
         "replace({text}, {=text}, {=text})",
         "reverse({text})",
+        "split_part({text}, ' ', {small})",
+        "split_part({text}, {=text}, -1)",
+        "lpad({text}, {small}, {=text})",
+        "rpad({text}, 7)",
+        "repeat({text}, {small} % 4)",
+        "translate({text}, 'aeiouÄ', 'AE-')",
+        "concat_ws({=text}, {num}, {text}, NULL, {i2})",
         "{bp}::text",
         "btrim({text}, 'aeiou')",
         "{text}::varchar(5)",
@@ -319,11 +326,11 @@ def _fill_templates() -> None:
         _add(kind, 1, f"({written}::text)::{SQL_TYPES[kind]}")
     # What PostgreSQL evaluates for the engine.
     _add("text", 2, "md5({text})", "to_char({d}, {format})", "to_char({ts}, {format})", "to_char({tz}, {format})",
-         "to_char({num}, 'FM9999990.009')", "split_part({text}, ' ', {small})", "lpad({text}, {small}, {=text})",
-         "regexp_replace({text}, '[aeiou]+', '-', 'g')", "(string_to_array({text}, ' '))[{small}]",
+         "to_char({num}, 'FM9999990.009')", "regexp_replace({text}, '[aeiou]+', '-', 'g')", "(string_to_array({text}, ' '))[{small}]",
          "quote_nullable({text})", "{ts}::text", "format('%s %s', {text}, {i2})")  # fmt: skip
     _add("bool", 6, "{text} ~ {regex}", "{text} !~* {regex}", "({i4}, {text}) < (7, {text})")
     _add("i4", 1, "width_bucket({num}, 0, 500, 7)", "hashtext({text})")
+    _add("i4", 1, "num_nulls({text}, {num}, {f8}, {d})", "num_nonnulls({ts}, {i2})")
     _add("d", 1, "make_date(2020, {i2}, {small})", "to_date(to_char({d}, 'YYYY-MM'), 'YYYY-MM')")
     _add("ts", 1, "date_bin('15 minutes', {ts}, timestamp '2000-01-01')", "({ts}::text)::timestamp")
     _add("num", 1, "div({num}, {=num})", "to_number(to_char({i4}, '99999999999'), '99999999999')")

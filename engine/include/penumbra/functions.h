@@ -66,11 +66,15 @@ typedef enum PenumbraCollationUse {
   X(CONCAT, "||", NONE, kUnknown) X(POSITION, "position", EQUALITY, kUnknown) X(BTRIM, "btrim", EQUALITY, kUnknown) \
   X(LTRIM, "ltrim", EQUALITY, kUnknown) X(RTRIM, "rtrim", EQUALITY, kUnknown) \
   X(REPLACE, "replace", EQUALITY, kUnknown) X(REVERSE, "reverse", EQUALITY, kUnknown) \
+  X(SPLIT_PART, "split_part", EQUALITY, kUnknown) X(LPAD, "lpad", NONE, kUnknown) X(RPAD, "rpad", NONE, kUnknown) \
+  X(REPEAT, "repeat", NONE, kUnknown) X(TRANSLATE, "translate", NONE, kUnknown) \
   /* dates: EXTRACT(field text constant, x) -> numeric; DATE_PART -> float8; DATE_TRUNC(field, x) */ \
   X(EXTRACT, "extract", EQUALITY, kUnknown) X(DATE_PART, "date_part", EQUALITY, kUnknown) \
   X(DATE_TRUNC, "date_trunc", EQUALITY, kUnknown) \
   /* (seconds since 1970 float8) -> timestamptz */ \
-  X(TO_TIMESTAMP, "to_timestamp", EQUALITY, kUnknown)
+  X(TO_TIMESTAMP, "to_timestamp", EQUALITY, kUnknown) \
+  /* DATE_BIN(stride interval constant, x, origin constant); MAKE_DATE(year, month, day) */ \
+  X(DATE_BIN, "date_bin", EQUALITY, kUnknown) X(MAKE_DATE, "make_date", EQUALITY, kUnknown)
 
 typedef enum PenumbraFunction {
 #define PENUMBRA_FUNCTION_ENUM(id, name, collation, scale) PENUMBRA_FN_##id,

@@ -341,6 +341,8 @@ Binding BindDatetime(const CallSite& call) {
     case PENUMBRA_FN_EXTRACT:
     case PENUMBRA_FN_DATE_PART: return BindDatePart(call);
     case PENUMBRA_FN_DATE_TRUNC: return BindDateTrunc(call);
+    case PENUMBRA_FN_DATE_BIN: return BindDateBin(call);
+    case PENUMBRA_FN_MAKE_DATE: return BindMakeDate(call);
     case PENUMBRA_FN_NEG:
       if (call.args.size() == 1 && call.args[0]->type == PENUMBRA_INTERVAL && call.result == PENUMBRA_INTERVAL) {
         binding.evaluate = EvaluateNegation;

@@ -39,5 +39,7 @@ bool FindDateField(std::string_view name, DateField* field);
 
 Binding BindDatePart(const CallSite& call);  // EXTRACT, DATE_PART
 Binding BindDateTrunc(const CallSite& call);
+Binding BindDateBin(const CallSite& call);  // datetime_make.cc
+Binding BindMakeDate(const CallSite& call);
 
 }  // namespace penumbra

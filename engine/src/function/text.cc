@@ -1,4 +1,6 @@
 // Functions on text. A result that is a part of its argument points into it; others live in the arena.
+#include "function/text.h"
+
 #include <algorithm>
 #include <cstring>
 
@@ -16,22 +18,6 @@ namespace penumbra {
 namespace {
 
 bool IsUtf8(const EvalContext& context) { return context.session.encoding_is_utf8; }
-
-StringRef* NewStrings(const uint64_t* validity, uint32_t rows, Arena& arena) {
-  StringRef* out = arena.AllocateArray<StringRef>(rows);
-  if (validity != nullptr) std::fill_n(out, rows, StringRef());
-  return out;
-}
-
-// f(text) -> StringRef for each valid row.
-template <typename F>
-Vector MapText(const Expr& expr, const Vector* args, uint32_t rows, EvalContext& context, F f) {
-  const View<StringRef> texts = ViewOf<StringRef>(args[0], rows, context.arena);
-  const uint64_t* validity = StrictValidity(expr, args, rows, context.arena);
-  StringRef* out = NewStrings(validity, rows, context.arena);
-  ForEachValid(validity, rows, [&](uint32_t i) { out[i] = f(texts[i], i); });
-  return FlatVector(expr.type, out, validity);
-}
 
 // ---- lengths
 
@@ -370,6 +356,11 @@ Binding BindText(const CallSite& call) {
     case PENUMBRA_FN_LOWER:
     case PENUMBRA_FN_UPPER:
     case PENUMBRA_FN_INITCAP: return BindCase(call);
+    case PENUMBRA_FN_SPLIT_PART:
+    case PENUMBRA_FN_LPAD:
+    case PENUMBRA_FN_RPAD:
+    case PENUMBRA_FN_REPEAT:
+    case PENUMBRA_FN_TRANSLATE: return BindTextComposition(call);
     default: break;
   }
   Binding binding;

@@ -178,6 +178,7 @@ bool MustBeConstant(const ExprCase& c, size_t arg) {
     case PENUMBRA_FN_EXTRACT:
     case PENUMBRA_FN_DATE_PART:
     case PENUMBRA_FN_DATE_TRUNC: return arg == 0;
+    case PENUMBRA_FN_DATE_BIN: return arg != 1;
     default: return false;
   }
 }

@@ -1,4 +1,4 @@
-"""`penumbra bench tpch | ssb | wide | windows | json | text`: a workload on PostgreSQL, Penumbra and DuckDB."""
+"""`penumbra bench tpch`, `ssb`, `wide` ...: a workload on PostgreSQL, Penumbra and DuckDB."""
 
 import contextlib
 from collections.abc import Iterator

@@ -33,7 +33,7 @@ SELECT * FROM compared($$SELECT a.id, count(md5(b.url)) FROM visit a LEFT JOIN v
 SELECT * FROM compared($$SELECT split_part(url, '/', 3), count(*) FROM visit GROUP BY url HAVING md5(url) < '1'$$);
 SELECT * FROM compared($$SELECT id FROM visit ORDER BY md5(url), id LIMIT 7$$);
 -- values that repeat stay host calls
-SELECT * FROM compared($$SELECT to_char(at, 'YYYY-MM'), lpad(n::text, 5), count(*) FROM visit GROUP BY 1, 2$$);
+SELECT * FROM compared($$SELECT to_char(at, 'YYYY-MM'), to_hex(n), count(*) FROM visit GROUP BY 1, 2$$);
 -- rows that were changed since
 UPDATE visit SET url = 'https://changed.example.org/' || id WHERE id % 1000 = 7;
 DELETE FROM visit WHERE id % 1000 = 8;

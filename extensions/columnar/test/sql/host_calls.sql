@@ -16,14 +16,14 @@ SELECT penumbra.load('visit') > 0 AS loaded;
 \i :explained
 -- keys of groups, with NULL among the inputs and the results
 SELECT * FROM compared('SELECT to_char(day, ''YYYY-MM''), count(*), sum(price) FROM visit GROUP BY 1');
-SELECT * FROM compared('SELECT split_part(url, ''/'', 3), count(*) FROM visit GROUP BY 1');
+SELECT * FROM compared('SELECT quote_ident(split_part(url, ''/'', 3)), count(*) FROM visit GROUP BY 1');
 SELECT * FROM compared('SELECT regexp_replace(url, ''^https?://([^/]*)/.*'', ''\1''), count(*), min(price) FROM visit GROUP BY 1');
 SELECT * FROM compared('SELECT md5(url), to_char(day, ''Day''), sum(score) FROM visit GROUP BY 1, 2');
 SELECT * FROM compared('SELECT nullif(substring(url FROM ''host(\d+)''), ''5''), count(*) FROM visit GROUP BY 1');
 SELECT * FROM compared('SELECT (string_to_array(url, ''.''))[1], count(*) FROM visit GROUP BY 1');
 SELECT * FROM compared('SELECT quote_nullable(url), quote_nullable(tiny), count(*) FROM visit GROUP BY 1, 2');
 SELECT * FROM compared('SELECT width_bucket(score, 0, 4, 7), count(*) FROM visit GROUP BY 1');
-SELECT * FROM compared('SELECT make_date(2024, tiny + 1, 1), count(*) FROM visit GROUP BY 1');
+SELECT * FROM compared('SELECT make_timestamp(2024, tiny + 1, 1, 0, 0, 0), count(*) FROM visit GROUP BY 1');
 SELECT * FROM compared('SELECT to_char(tiny, ''RN''), sqrt(tiny::numeric), uuid_send(code) IS NULL, count(*) FROM visit GROUP BY 1, 2, 3');
 SELECT * FROM compared('SELECT day - interval ''1 month'' * tiny, count(*) FROM visit GROUP BY 1');
 SELECT * FROM compared('SELECT md5(CASE WHEN md5(url) > ''8'' THEN url WHEN tiny = 3 THEN md5(url) ELSE ''none'' END), count(*) FROM visit GROUP BY 1');
@@ -65,7 +65,7 @@ SELECT * FROM compared('SELECT inverse(tiny), count(*) FROM visit WHERE tiny <> 
 SELECT inverse(tiny), count(*) FROM visit GROUP BY 1;
 SELECT * FROM compared('SELECT count(*) FROM visit WHERE tiny <> 0 AND inverse(tiny) > 0.2');
 SELECT * FROM compared('SELECT id FROM visit WHERE id < 5 AND inverse(tiny) > 0.4 ORDER BY id LIMIT 2');
-SELECT count(*) FROM visit WHERE make_date(2023, tiny, 30) > date '2000-01-01';
+SELECT count(*) FROM visit WHERE make_timestamp(2023, tiny, 30, 0, 0, 0) > date '2000-01-01';
 BEGIN;
 SAVEPOINT s;
 SELECT count(*) FROM visit WHERE inverse(tiny) > 0.2;

@@ -241,39 +241,115 @@ translate_coerce_via_io(Translation *translation, CoerceViaIO *coerce)
 	return arg < 0 ? -1 : translate_call(translation, PENUMBRA_FN_CAST, type, &arg, 1);
 }
 
-/* An argument of concat(): as its output function has it, '' for NULL. */
+/* An argument of concat() or concat_ws(), as its output function has it. */
 static PenumbraExpr
-translate_concatenated(Translation *translation, Node *arg)
+translate_output(Translation *translation, Node *arg)
 {
 	const Const *constant = (const Const *) arg;
-	bool		is_string = is_text(exprType(arg));
 	CoerceViaIO coerce = {.xpr = {T_CoerceViaIO},.arg = (Expr *) arg,.resulttype = TEXTOID};
-	PenumbraExpr parts[2];
 
-	if (IsA(arg, Const) && (constant->constisnull || constant->consttype == UNKNOWNOID))
-		return translate_datum(translation, TEXTOID,
-							   CStringGetTextDatum(constant->constisnull ? "" : DatumGetCString(constant->constvalue)), false);
-	parts[0] = is_string ? translate_expr(translation, arg) : translate_coerce_via_io(translation, &coerce);
-	parts[1] = translate_datum(translation, TEXTOID, CStringGetTextDatum(""), false);
-	return parts[0] < 0 || parts[1] < 0 ? -1
-		: translate_call(translation, PENUMBRA_FN_COALESCE, PENUMBRA_TEXT, parts, 2);
+	if (IsA(arg, Const) && constant->constisnull)
+		return translate_datum(translation, TEXTOID, (Datum) 0, true);
+	if (IsA(arg, Const) && constant->consttype == UNKNOWNOID)
+		return translate_datum(translation, TEXTOID, CStringGetTextDatum(DatumGetCString(constant->constvalue)), false);
+	return is_text(exprType(arg)) ? translate_expr(translation, arg) : translate_coerce_via_io(translation, &coerce);
 }
 
 static PenumbraExpr
-translate_concat(Translation *translation, const FuncExpr *func)
+translate_two_texts(Translation *translation, PenumbraFunction function, PenumbraExpr first, PenumbraExpr second)
 {
-	PenumbraExpr parts[2];
+	PenumbraExpr args[2] = {first, second};
 
-	if (func->funcvariadic)
-		return translation_refuse(translation, "concat() of an array");
-	parts[0] = translate_concatenated(translation, linitial(func->args));
-	for (int i = 1; i < list_length(func->args) && parts[0] >= 0; i++)
+	return first < 0 || second < 0 ? -1 : translate_call(translation, function, PENUMBRA_TEXT, args, 2);
+}
+
+/* The arguments from the one at `first` on, each after `before` (-1: nothing), as far as they are not NULL. */
+static PenumbraExpr
+translate_concatenated(Translation *translation, const List *args, int first, PenumbraExpr before)
+{
+	PenumbraExpr empty = translate_datum(translation, TEXTOID, CStringGetTextDatum(""), false);
+	PenumbraExpr joined = empty;
+
+	for (int i = first; i < list_length(args) && joined >= 0; i++)
 	{
-		parts[1] = translate_concatenated(translation, list_nth(func->args, i));
-		parts[0] = parts[1] < 0 ? -1
-			: translate_call(translation, PENUMBRA_FN_CONCAT, PENUMBRA_TEXT, parts, 2);
+		PenumbraExpr part = translate_output(translation, list_nth(args, i));
+
+		if (before >= 0)
+			part = translate_two_texts(translation, PENUMBRA_FN_CONCAT, before, part);
+		part = translate_two_texts(translation, PENUMBRA_FN_COALESCE, part, empty);
+		joined = i == first ? part : translate_two_texts(translation, PENUMBRA_FN_CONCAT, joined, part);
 	}
-	return parts[0];
+	return joined;
+}
+
+/* With the separator before each part, and then without the first one. */
+static PenumbraExpr
+translate_concat_ws(Translation *translation, const List *args)
+{
+	PenumbraExpr separator = translate_expr(translation, linitial(args));
+	PenumbraExpr joined = separator < 0 ? -1 : translate_concatenated(translation, args, 1, separator);
+	PenumbraExpr one = translate_datum(translation, INT4OID, Int32GetDatum(1), false);
+	PenumbraExpr begin[2];
+	PenumbraExpr part[2];
+
+	if (joined < 0)
+		return -1;
+	begin[0] = translate_call(translation, PENUMBRA_FN_LENGTH, PENUMBRA_INT4, &separator, 1);
+	begin[1] = one;
+	part[0] = joined;
+	part[1] = begin[0] < 0 || one < 0 ? -1 : translate_call(translation, PENUMBRA_FN_ADD, PENUMBRA_INT4, begin, 2);
+	return part[1] < 0 ? -1 : translate_call(translation, PENUMBRA_FN_SUBSTRING, PENUMBRA_TEXT, part, 2);
+}
+
+/* num_nulls() and num_nonnulls(): the sum of the tests. */
+static PenumbraExpr
+translate_count(Translation *translation, PenumbraFunction test, const List *args)
+{
+	PenumbraExpr sum[2] = {-1, -1};
+	ListCell   *lc;
+
+	foreach(lc, args)
+	{
+		PenumbraExpr arg = translate_expr(translation, lfirst(lc));
+
+		if (arg >= 0)
+			arg = translate_call(translation, test, PENUMBRA_BOOL, &arg, 1);
+		if (arg >= 0)
+			arg = translate_call(translation, PENUMBRA_FN_CAST, PENUMBRA_INT4, &arg, 1);
+		if (arg < 0)
+			return -1;
+		sum[1] = arg;
+		sum[0] = sum[0] < 0 ? arg : translate_call(translation, PENUMBRA_FN_ADD, PENUMBRA_INT4, sum, 2);
+		if (sum[0] < 0)
+			return -1;
+	}
+	return sum[0];
+}
+
+/* Whether it takes any number of arguments of any types. */
+static bool
+is_variadic_function(Oid function_oid)
+{
+	return function_oid == F_CONCAT || function_oid == F_CONCAT_WS || function_oid == F_NUM_NULLS ||
+		function_oid == F_NUM_NONNULLS;
+}
+
+static PenumbraExpr
+translate_variadic_function(Translation *translation, const FuncExpr *func)
+{
+	if (func->funcvariadic)
+		return translation_refuse(translation, "elements of an array as arguments");
+	switch (func->funcid)
+	{
+		case F_CONCAT:
+			return translate_concatenated(translation, func->args, 0, -1);
+		case F_CONCAT_WS:
+			return translate_concat_ws(translation, func->args);
+		case F_NUM_NULLS:
+			return translate_count(translation, PENUMBRA_FN_IS_NULL, func->args);
+		default:
+			return translate_count(translation, PENUMBRA_FN_IS_NOT_NULL, func->args);
+	}
 }
 
 /* ---------------------------------------------------------------- x op ANY (array) */
@@ -486,8 +562,8 @@ translate_node(Translation *translation, Node *node)
 			{
 				FuncExpr   *func = (FuncExpr *) node;
 
-				if (func->funcid == F_CONCAT)
-					return translate_concat(translation, func);
+				if (is_variadic_function(func->funcid))
+					return translate_variadic_function(translation, func);
 				return translate_function(translation, func->funcid, func->funcresulttype,
 										  func->inputcollid, func->args);
 			}

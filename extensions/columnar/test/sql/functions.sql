@@ -1,0 +1,40 @@
+-- Functions that take text apart and make values of parts: the rows, or the errors, of PostgreSQL.
+SET client_min_messages = warning;
+CREATE EXTENSION IF NOT EXISTS penumbra;
+SET penumbra.threads_per_query = 2;
+\getenv directory PG_ABS_SRCDIR
+\set agree :directory '/agree.sql'
+\i :agree
+CREATE TABLE part (id int, path text, name varchar(20), filling text, n int, amount numeric(8, 2), at timestamp, at_tz timestamptz, day date);
+INSERT INTO part SELECT i, CASE WHEN i % 17 > 0 THEN 'a' || i || '/ä' || i % 7 || '//' || i % 3 END, CASE i % 5 WHEN 0 THEN '' WHEN 1 THEN 'Ünïcödé ' || i ELSE 'plain ' || i % 40 END,
+	(ARRAY['', ' ', 'xy', '🎉é', NULL])[1 + i % 5], i % 9 - 4, CASE WHEN i % 4 > 0 THEN i / 8.0 END, timestamp '2001-01-01' + i * interval '61 minutes',
+	CASE i WHEN 77 THEN 'infinity' WHEN 78 THEN '-infinity' ELSE timestamptz '2001-01-01 UTC' + i * interval '61 minutes' END, date '2020-01-01' + i
+FROM generate_series(1, 3000) i;
+VACUUM ANALYZE part;
+SELECT penumbra.load('part') > 0 AS loaded;
+SELECT agree('SELECT split_part(path, ''/'', 1), split_part(path, ''/'', 2), split_part(path, ''/'', -1), split_part(path, ''/'', -3), split_part(path, ''//'', 2), split_part(path, '''', 1), split_part(path, '''', 2), split_part(name, ''ö'', id) FROM part');
+SELECT agree('SELECT split_part(path, name, 1), split_part(path, filling, n) FROM part WHERE n <> 0');
+SELECT agree('SELECT lpad(name, 9, filling), rpad(name, n, ''ab''), rpad(name, 12), lpad(path, id % 30, name), lpad(name, -1, ''x'') FROM part');
+SELECT agree('SELECT repeat(name, n), repeat(filling, 3), translate(path, ''ä/0'', ''Ä|''), translate(name, filling, path), translate(name, ''aa'', ''bc'') FROM part');
+SELECT agree('SELECT concat_ws('', '', path, name, filling), concat_ws(filling, id, amount, NULL, path), concat_ws('''', name, n), concat_ws(NULL, name), concat_ws(''-'', NULL, filling) FROM part');
+SELECT agree('SELECT num_nulls(path, filling, amount, id), num_nonnulls(path, filling, amount), count(*), sum(num_nulls(path)) FROM part GROUP BY 1, 2');
+SELECT agree('SELECT date_bin(''15 minutes'', at, timestamp ''2000-12-31 23:59:59''), date_bin(''7 days'', at_tz, ''2001-01-01''), count(*) FROM part GROUP BY 1, 2');
+SELECT agree('SELECT make_date(2000 + id % 50, 1 + id % 12, 1 + id % 28), count(*) FROM part GROUP BY 1');
+-- by groups, in conditions and joins
+SELECT agree('SELECT split_part(path, ''/'', 2) AS p, count(*), min(lpad(n::text, 4, ''0'')) FROM part WHERE translate(name, ''p'', ''P'') LIKE ''P%'' GROUP BY 1 ORDER BY 1');
+SELECT agree('SELECT a.id FROM part a JOIN part b ON split_part(a.path, ''/'', 1) = concat_ws('''', ''a'', b.id) WHERE b.n = 2');
+-- errors are PostgreSQL's, of the rows that SQL evaluates
+SET penumbra.mode = prefer;
+SELECT count(*) FROM part WHERE split_part(path, '/', n) <> '';
+SELECT count(*) FROM part WHERE CASE WHEN n <> 0 THEN split_part(path, '/', n) <> '' END;
+SELECT count(*) FROM part WHERE lpad(name, 1000000000, 'x') <> '';
+SELECT count(*) FROM part WHERE repeat(name, 500000000) <> '';
+SELECT count(make_date(2023, n, 30)) FROM part;
+SELECT count(make_date(2023 - 4000 * (n % 2), 1, 30)) FROM part WHERE n > 0;
+SELECT count(date_bin('1 month', at, '2000-01-01')) FROM part;
+SELECT count(date_bin('0 days', at, '2000-01-01')) FROM part;
+SELECT count(date_bin('1 day', at, 'infinity')) FROM part;
+SELECT count(DISTINCT date_bin('1 day', at, '2030-01-01')), min(date_bin('5 days', at, '2030-01-01')) FROM part;
+SELECT count(*) FROM part WHERE concat_ws(',', VARIADIC ARRAY[path, name]) <> '' AND num_nulls(VARIADIC ARRAY[path, name]) = 0;
+DROP TABLE part;
+DROP FUNCTION agree, rows_of;
