@@ -553,7 +553,7 @@ failed_lately(const Entry *entry, TimestampTz now)
 
 /* Every execution asks; only the first one of an expression needs the lock alone. */
 bool
-cached_expression_find(Oid relid, Node *expr, bool is_needed, ColumnKey *key)
+cached_expression_find(Oid relid, Node *expr, ExpressionNeed need, ColumnKey *key)
 {
 	Node	   *canonical = control == NULL ? NULL : canonical_form(expr);
 	char	   *text;
@@ -570,12 +570,12 @@ cached_expression_find(Oid relid, Node *expr, bool is_needed, ColumnKey *key)
 	hash = XXH3_64bits(text, strlen(text));
 	LWLockAcquire(expression_lock, LW_SHARED);
 	entry = find_entry(MyDatabaseId, relid, hash);
-	if (entry == NULL)
+	if (entry == NULL && need != EXPRESSION_KNOWN)
 	{
 		LWLockRelease(expression_lock);
 		LWLockAcquire(expression_lock, LW_EXCLUSIVE);
 		entry = find_entry(MyDatabaseId, relid, hash);
-		if (entry == NULL && (is_needed || has_room(MyDatabaseId, relid)))
+		if (entry == NULL && (need == EXPRESSION_NEEDED || has_room(MyDatabaseId, relid)))
 			entry = add_entry(MyDatabaseId, relid, 0, text, hash);
 	}
 	now = GetCurrentTimestamp();

@@ -30,11 +30,19 @@ extern bool cached_expression_is_possible(Node *expr);
 /* Of one that is possible: whether a row can have an error in place of a value. */
 extern bool cached_expression_can_fail(Node *expr);
 
+/* What becomes of an expression that has no key: nothing; it gets one if that leaves room to needed ones; it gets one. */
+typedef enum ExpressionNeed
+{
+	EXPRESSION_KNOWN,
+	EXPRESSION_USEFUL,
+	EXPRESSION_NEEDED
+} ExpressionNeed;
+
 /*
  * The expression's key; its Vars, of one relation, may have any number.  False: it
- * cannot be cached, has failed lately, or there are too many; one that is not needed leaves room to those that are.
+ * cannot be cached, has failed lately, or there are too many.
  */
-extern bool cached_expression_find(Oid relid, Node *expr, bool is_needed, ColumnKey *key);
+extern bool cached_expression_find(Oid relid, Node *expr, ExpressionNeed need, ColumnKey *key);
 /* In PG_CATCH: the expression raised the error.  If that is one of a row's values, it is not found for an hour. */
 extern void cached_expression_note_error(ColumnKey key);
 /* Of columns that a query would have read, takes out expressions that none would have before; how many are left. */

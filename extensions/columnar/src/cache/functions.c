@@ -170,7 +170,7 @@ column_of_expression(Relation rel, const char *text)
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("expression \"%s\" of relation \"%s\" cannot be cached", text, RelationGetRelationName(rel)),
 				 errhint("Immutable functions and operators of PostgreSQL's own can be, if the result has a type that can be cached.")));
-	if (!cached_expression_find(RelationGetRelid(rel), expr, true, &key))
+	if (!cached_expression_find(RelationGetRelid(rel), expr, EXPRESSION_NEEDED, &key))
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				 errmsg("expression \"%s\" is too long, has failed for a row, or too many of relation \"%s\" are cached",

@@ -34,6 +34,9 @@ SELECT * FROM compared($$SELECT split_part(url, '/', 3), count(*) FROM visit GRO
 SELECT * FROM compared($$SELECT id FROM visit ORDER BY md5(url), id LIMIT 7$$);
 -- values that repeat stay host calls
 SELECT * FROM compared($$SELECT to_char(at, 'YYYY-MM'), to_hex(n), count(*) FROM visit GROUP BY 1, 2$$);
+-- unless they are cached
+SELECT penumbra.load('visit', ARRAY['to_hex(n)']) > 0 AS loaded;
+SELECT * FROM compared($$SELECT to_char(at, 'YYYY-MM'), to_hex(n), count(*) FROM visit GROUP BY 1, 2$$);
 -- rows that were changed since
 UPDATE visit SET url = 'https://changed.example.org/' || id WHERE id % 1000 = 7;
 DELETE FROM visit WHERE id % 1000 = 8;

@@ -168,10 +168,12 @@ expression_of_table(PlannerInfo *root, Index relid, Index table, Node *node)
 	return adjust_appendrel_attrs(root, expression_of_table(root, relid, appinfo->parent_relid, node), 1, &appinfo);
 }
 
-static void
+/* Makes it a column, or asks for that; what runs as it is becomes one only if it is cached already. */
+static bool
 take(PlannerInfo *root, Index relid, Node *node)
 {
 	Planning   *planning = planning_current();
+	bool		is_taken = engine_takes(root, relid, node);
 	List	   *wishes = NIL;
 	ListCell   *lc;
 
@@ -181,10 +183,13 @@ take(PlannerInfo *root, Index relid, Node *node)
 		WishedFunction *wished;
 		ColumnKey	key;
 
-		if (expression_columns_is_cached(root, table, expression_of_table(root, relid, table, node), &key))
+		if (expression_columns_is_cached(root, table, expression_of_table(root, relid, table, node),
+										 is_taken ? EXPRESSION_KNOWN : EXPRESSION_USEFUL, &key))
 			continue;
+		if (is_taken)
+			return false;
 		if (!column_key_is_expression(key))
-			return;
+			return true;
 		wished = palloc(sizeof(WishedFunction));
 		*wished = (WishedFunction) {root, table, key};
 		wishes = lappend(wishes, wished);
@@ -192,6 +197,7 @@ take(PlannerInfo *root, Index relid, Node *node)
 	if (wishes == NIL)
 		expression_columns_add(root, node);
 	planning->wished_functions = list_concat(planning->wished_functions, wishes);
+	return true;
 }
 
 static bool
@@ -206,11 +212,8 @@ search_walker(Node *node, void *argument)
 	if (IsA(node, Aggref) || IsA(node, WindowFunc))
 		inner.is_per_row = true;
 	if (context->is_per_row && may_be_lacking(node) && expression_columns_may_be(context->root, node, &relid) &&
-		is_suitable(context->root, relid) && reads_readable_columns(node) && !engine_takes(context->root, relid, node))
-	{
-		take(context->root, relid, node);
+		is_suitable(context->root, relid) && reads_readable_columns(node) && take(context->root, relid, node))
 		return false;
-	}
 	return expression_tree_walker(node, search_walker, &inner);
 }
 

@@ -234,7 +234,7 @@ is_column(const PlannerInfo *root, Node *node)
 }
 
 bool
-expression_columns_is_cached(PlannerInfo *root, Index relid, Node *expr, ColumnKey *key)
+expression_columns_is_cached(PlannerInfo *root, Index relid, Node *expr, ExpressionNeed need, ColumnKey *key)
 {
 	BlockNumber pages = root->simple_rel_array[relid]->pages;
 	Oid			table_oid = root->simple_rte_array[relid]->relid;
@@ -243,7 +243,7 @@ expression_columns_is_cached(PlannerInfo *root, Index relid, Node *expr, ColumnK
 	bool		is_there;
 
 	*key = (ColumnKey) {0};
-	if (!cached_expression_find(table_oid, expr, false, key))
+	if (!cached_expression_find(table_oid, expr, need, key))
 		return false;
 	relation = table_open(table_oid, NoLock);
 	is_there = cache_estimate_coverage(relation, key, 1, &coverage) && coverage.cached_pages >= pages - pages / 8;
@@ -261,7 +261,7 @@ is_better_fetched(PlannerInfo *root, Index relid, Node *node)
 	return rel != NULL && rel->reloptkind == RELOPT_BASEREL && root->simple_rte_array[relid]->rtekind == RTE_RELATION &&
 		!root->simple_rte_array[relid]->inh &&
 		(root->parse->limitCount != NULL || rel->rows * FETCHED_SHARE_INVERSE < rel->tuples) &&
-		!expression_columns_is_cached(root, relid, node, &key);
+		!expression_columns_is_cached(root, relid, node, EXPRESSION_KNOWN, &key);
 }
 
 static bool
@@ -718,7 +718,7 @@ find_key(Oid relation, Oid table, int number, List *expressions, ColumnKey *key)
 
 		if (intVal(linitial(expression)) == number)
 			return cached_expression_find(table, relation == table ? lsecond(expression)
-										  : map_mutator(lsecond(expression), &context), true, key);
+										  : map_mutator(lsecond(expression), &context), EXPRESSION_NEEDED, key);
 	}
 	return false;
 }

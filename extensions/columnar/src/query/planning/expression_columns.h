@@ -22,7 +22,7 @@
 
 #include "nodes/pathnodes.h"
 
-#include "cache/column_key.h"
+#include "cache/cached_expression.h"
 
 #define EXPRESSION_COLUMN_FIRST		2000
 #define expression_column_is(number) ((number) >= EXPRESSION_COLUMN_FIRST)
@@ -34,8 +34,9 @@
 extern List *expression_columns_of_rel(PlannerInfo *root, RelOptInfo *rel, const char **reason);
 /* Whether the expression can be a column, and of which relation. */
 extern bool expression_columns_may_be(PlannerInfo *root, Node *node, Index *relid);
-/* Whether the cache has nearly all of the table's expression; the key, or zeros if it cannot be cached. */
-extern bool expression_columns_is_cached(PlannerInfo *root, Index relid, Node *expr, ColumnKey *key);
+/* Whether the cache has nearly all of the table's expression; the key, or zeros if it has none. */
+extern bool expression_columns_is_cached(PlannerInfo *root, Index relid, Node *expr, ExpressionNeed need,
+										 ColumnKey *key);
 /* Makes it one wherever it stands in the level. */
 extern void expression_columns_add(PlannerInfo *root, Node *node);
 /* Whether an expression reads a column of a relation directly that no scan of ours outputs. */
