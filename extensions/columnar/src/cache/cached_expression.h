@@ -30,7 +30,7 @@ extern bool cached_expression_is_possible(Node *expr);
 /* Of one that is possible: whether a row can have an error in place of a value. */
 extern bool cached_expression_can_fail(Node *expr);
 
-/* What becomes of an expression without a key: nothing; it gets one if others that are needed have room; it gets one. */
+/* What becomes of an expression without a key: nothing; it gets one if needed ones have room left; it gets one. */
 typedef enum ExpressionNeed
 {
 	EXPRESSION_KNOWN,
