@@ -89,6 +89,7 @@ EXPLAIN (COSTS OFF) SELECT * FROM note ORDER BY n DESC LIMIT 10;
 SELECT agree('SELECT * FROM note ORDER BY n DESC LIMIT 10');
 SELECT agree('SELECT id, upper(doc->>''n''), doc, long_ IS NULL, coalesce(tags, ''{}'') FROM note ORDER BY kind, id DESC LIMIT 20 OFFSET 500');
 SELECT agree('SELECT doc, tags FROM note WHERE n > 100 ORDER BY n');
+SELECT agree('SELECT id, doc->>''kind'', md5(tags::text) FROM note ORDER BY 2, id LIMIT 9');
 EXPLAIN (COSTS OFF) SELECT n.id, n.doc, p.profile, p.name FROM note n LEFT JOIN person p USING (id) WHERE kind = 'k7' ORDER BY n DESC LIMIT 5;
 SELECT agree('SELECT n.id, n.doc, p.profile, p.profile IS NULL, p.name FROM note n LEFT JOIN person p USING (id) WHERE kind = ''k7'' ORDER BY n DESC LIMIT 50');
 SELECT agree('SELECT a.doc, b.tags, b.doc, c.parents FROM note a JOIN note b ON a.id = b.id + 300 FULL JOIN person c ON c.id = a.id AND c.id < 2000 WHERE a.id < 3000 OR a.id IS NULL');

@@ -81,6 +81,7 @@ can_have_target(PlannerInfo *root, RelPipeline *planned, const PathTarget *targe
 
 typedef struct ProjectionInputs
 {
+	const PlannerInfo *root;
 	List	   *keys;			/* expressions that come as a whole, as the query writes them */
 	List	   *exprs;			/* found */
 } ProjectionInputs;
@@ -94,7 +95,8 @@ projection_inputs_walker(Node *node, void *context)
 		return false;
 	/* a placeholder's value was null before its expression's would be */
 	if (!IsA(node, Aggref) && !IsA(node, GroupingFunc) && !IsA(node, WindowFunc) && !IsA(node, Var) &&
-		!IsA(node, PlaceHolderVar) && !list_member(inputs->keys, node))
+		!IsA(node, PlaceHolderVar) && !list_member(inputs->keys, node) &&
+		!expression_columns_is_one(inputs->root, node))
 		return expression_tree_walker(node, projection_inputs_walker, context);
 	inputs->exprs = list_append_unique(inputs->exprs, node);
 	return false;
@@ -123,7 +125,7 @@ static PathTarget *
 target_below_projection(PlannerInfo *root, UpperRelationKind stage, const PathTarget *target)
 {
 	PathTarget *below = create_empty_pathtarget();
-	ProjectionInputs inputs = {0};
+	ProjectionInputs inputs = {.root = root};
 	ListCell   *lc;
 
 	(void) order_clauses_keys(root->parse->groupClause, root->processed_tlist, &inputs.keys);

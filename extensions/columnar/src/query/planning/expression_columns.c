@@ -217,8 +217,8 @@ expression_columns_add(PlannerInfo *root, Node *node)
 	planning->expression_columns = lappend(planning->expression_columns, column);
 }
 
-static bool
-is_column(const PlannerInfo *root, Node *node)
+bool
+expression_columns_is_one(const PlannerInfo *root, Node *node)
 {
 	ListCell   *lc;
 
@@ -271,7 +271,7 @@ find_walker(Node *node, void *argument)
 	int			open_before = list_length(context->open);
 	Index		relid;
 
-	if (node == NULL || is_column(context->root, node))
+	if (node == NULL || expression_columns_is_one(context->root, node))
 		return false;
 	if (IsA(node, Var))
 	{

@@ -37,6 +37,8 @@ extern bool expression_columns_may_be(PlannerInfo *root, Node *node, Index *reli
 /* Whether the cache has nearly all of the table's expression; the key, or zeros if it has none. */
 extern bool expression_columns_is_cached(PlannerInfo *root, Index relid, Node *expr, ExpressionNeed need,
 										 ColumnKey *key);
+/* Whether it is one now. */
+extern bool expression_columns_is_one(const PlannerInfo *root, Node *node);
 /* Makes it one wherever it stands in the level. */
 extern void expression_columns_add(PlannerInfo *root, Node *node);
 /* Whether an expression reads a column of a relation directly that no scan of ours outputs. */
