@@ -28,13 +28,17 @@ IMAGES = {
     "TIMEOID": "time", "TIMETZOID": "timetz", "BYTEAOID": "bytea", "OIDOID": "oid", "MONEYOID": "money",
     "INETOID": "inet", "CIDROID": "cidr", "MACADDROID": "macaddr", "MACADDR8OID": "macaddr8", "BITOID": "bit",
     "VARBITOID": "varbit", "CHAROID": '"char"',
+    "INT4RANGEOID": "int4range", "INT8RANGEOID": "int8range", "DATERANGEOID": "daterange", "TSRANGEOID": "tsrange",
+    "TSTZRANGEOID": "tstzrange", "INT4MULTIRANGEOID": "int4multirange", "INT8MULTIRANGEOID": "int8multirange",
+    "DATEMULTIRANGEOID": "datemultirange", "TSMULTIRANGEOID": "tsmultirange", "TSTZMULTIRANGEOID": "tstzmultirange",
 }  # fmt: skip
 ENGINES_OWN = {"BOOLOID", "INT2OID", "INT4OID", "INT8OID", "FLOAT4OID", "FLOAT8OID", "NUMERICOID", "DATEOID",
                "TIMESTAMPOID", "TIMESTAMPTZOID", "INTERVALOID", "TEXTOID", "VARCHAROID", "BPCHAROID", "UUIDOID"}  # fmt: skip
 ENUM = "enum"  # of any type
 # The engine does with an image what it does with a value that is only compared.
 COMPARED = "uuid"
-WITHOUT_EXTREMES = {"bytea", "macaddr", "macaddr8", "bit", "varbit", '"char"'}
+WITHOUT_EXTREMES = {"bytea", "macaddr", "macaddr8", "bit", "varbit", '"char"',
+                    *(name for name in IMAGES.values() if name.endswith("range"))}  # fmt: skip
 # What PostgreSQL has of bytes, and the engine of text.
 OF_BYTES = ("function\tOCTET_LENGTH\toctet_length\tinteger\tbytea", "function\tCONCAT\t||\tbytea\tbytea\tbytea",
             "aggregate\tstring_agg\tbytea\tbytea\tbytea")  # fmt: skip
@@ -98,14 +102,14 @@ Values of these are compared, grouped, joined, ordered, counted and returned in 
 
 What is shown below for `uuid` holds for them, but for casts. `min` and `max` run in vectors where PostgreSQL has them
 for the type, and of `bytea` also `length`, `octet_length`, `||` and `string_agg`. `array_agg` makes arrays of the first
-list's types, and of `time`, `money` and `bytea`. An enum is ordered in vectors, and has `min` and `max` there, unless a
-value of its type was added before another one (`ALTER TYPE ... ADD VALUE ... BEFORE`). Then `<` and the like run in
-vectors where one side is a constant or a parameter.
+list's types, and of `time`, `money` and `bytea`. An enum is ordered in vectors, and has `min` and `max` there; where a
+value of its type was added before another one (`ALTER TYPE ... ADD VALUE ... BEFORE`), if it has at most 64 values, and
+not in `greatest`, `least`, `mode`, `percentile_disc` and window functions. `sum` adds `money`, too.
 
 Columns of other types stay in the heap; queries that do not read them run in vectors all the same. Where the select
 list alone reads them, they are fetched for the rows of the result (`Columns From Heap`). A scan with conditions fetches
 them for the rows that it finds, where PostgreSQL does the rest of the query.
-What is inside of jsonb documents and arrays is cached as [columns of its own](documents.md).
+What is inside of jsonb documents, arrays, ranges and composites is cached as [columns of its own](documents.md).
 
 ## Functions and operators
 

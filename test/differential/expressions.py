@@ -13,18 +13,18 @@ from tables import ALL_COLUMNS, COLUMNS
 SQL_TYPES = {
     "bool": "boolean", "i2": "smallint", "i4": "integer", "i8": "bigint", "f4": "real",
     "f8": "double precision", "num": "numeric", "d": "date", "ts": "timestamp", "tz": "timestamptz",
-    "iv": "interval", "text": "text", "bp": "char(6)", "uuid": "uuid", "en": "shade", "tod": "time", "ttz": "timetz",
+    "iv": "interval", "text": "text", "bp": "char(6)", "uuid": "uuid", "en": "shade", "ton": "tone", "tod": "time", "ttz": "timetz",
     "by": "bytea", "oid": "oid", "mon": "money", "ip": "inet", "mac": "macaddr", "mac8": "macaddr8", "bits": "varbit",
-    "chr": '"char"',
+    "chr": '"char"', "rng": "int4range", "span": "tsrange", "mr": "int4multirange",
 }  # fmt: skip
 KINDS = tuple(SQL_TYPES)
 COLUMN_NAMES = {column.name for column in COLUMNS}
 NUMBERS = ("i2", "i4", "i8", "f4", "f8", "num")
 GROUPABLE = tuple(kind for kind in KINDS if kind != "iv")
 # Of types that the engine has images of: comparisons, and little else.
-COMPARED = ("en", "tod", "ttz", "by", "oid", "mon", "ip", "mac", "mac8", "bits", "chr")
+COMPARED = ("en", "ton", "tod", "ttz", "by", "oid", "mon", "ip", "mac", "mac8", "bits", "chr", "rng", "span", "mr")
 # PostgreSQL has no min() and max(), or not in all versions.
-WITHOUT_EXTREMES = ("bool", "uuid", "by", "mac", "mac8", "bits", "chr")
+WITHOUT_EXTREMES = ("bool", "uuid", "by", "mac", "mac8", "bits", "chr", "rng", "span", "mr")
 
 CONSTANTS = {
     "bool": ["true", "false"],
@@ -45,6 +45,7 @@ CONSTANTS = {
     "uuid": ["'00000000-0000-0000-0000-000000000000'", "'80000000-0000-0000-0000-000000000000'",
              "'c4ca4238-a0b9-2382-0dcc-509a6f75849b'"],
     "en": ["'red'", "'blue'", "'a'", "'Z'"],
+    "ton": ["'a'", "'b'", "'d'", "'e'"],
     "tod": ["'12:00'", "'00:00'", "'24:00'", "'23:59:59.999999'"],
     "ttz": ["'12:00+00'", "'13:00+01'", "'24:00-15:59'", "'12:00+05:30'"],
     "by": ["''", "'abc'", "'ab'", "'zz'"],
@@ -55,6 +56,9 @@ CONSTANTS = {
     "mac8": ["'00:00:00:00:00:00:00:00'", "'c4:ca:42:38:a0:b9:23:82'", "'80:00:00:00:00:00:00:00'"],
     "bits": ["''", "'0'", "'1'", "'000101'", "'00000000000000000000000000000000000000000000000000000000000000000'"],
     "chr": ["'a'", "'!'", "'Z'"],
+    "rng": ["'empty'", "'[0,5)'", "'(,)'", "'[-3,4)'", "'[2,)'"],
+    "span": ["'[2020-01-05,2020-03-01]'", "'(2020-01-05,2020-03-01)'", "'(,)'", "'empty'", "'[2020-01-05,)'"],
+    "mr": ["'{}'", "'{[0,2)}'", "'{[0,2),[5,6)}'", "'{(,)}'"],
 }  # fmt: skip
 
 # The n-th of many constants.
@@ -63,11 +67,13 @@ LIST_ELEMENTS = {
     "f8": "({n} / 10.0)::float8", "num": "{n}.25", "d": "(date '2000-01-01' + {n})",
     "ts": "(timestamp '2021-01-01' + {n} * interval '1 h')", "tz": "to_timestamp({n}000000)", "text": "'v{n}'",
     "bp": "'a{n}'::char(6)", "uuid": "lpad(abs({n})::text, 32, '0')::uuid", "iv": "({n} * interval '1 h')",
-    "en": "(enum_range(NULL::shade))[1 + abs({n}) % 5]", "tod": "(time '00:00' + {n} * interval '1 min')",
+    "en": "(enum_range(NULL::shade))[1 + abs({n}) % 5]", "ton": "(enum_range(NULL::tone))[1 + abs({n}) % 5]", "tod": "(time '00:00' + {n} * interval '1 min')",
     "ttz": "('12:00+0' || abs({n}) % 9)::timetz", "by": "convert_to('a{n}', 'UTF8')", "oid": "abs({n})::oid",
     "mon": "({n} / 100.0)::numeric::money", "ip": "('10.' || abs({n}) % 3 || '.0.0/' || abs({n}) % 33)::inet",
     "mac": "left(md5(abs({n})::text), 12)::macaddr", "mac8": "left(md5(abs({n})::text), 16)::macaddr8",
     "bits": "abs({n})::bit(12)::varbit", "chr": "chr(33 + abs({n}) % 90)::\"char\"",
+    "rng": "int4range(abs({n}) % 6 - 3, abs({n}) % 9 + 4)", "span": "tsrange(NULL, timestamp '2020-03-01' + {n} * interval '1 us')",
+    "mr": "int4multirange(int4range(0, abs({n})))",
 }  # fmt: skip
 
 PATTERNS = ["'%e%'", "'red%'", "'%s'", "'s%c_al%'", "'_____'", "'%'", "''", "'%special%requests%'",
@@ -87,17 +93,22 @@ COMPARABLE_PAIRS = [(kind, kind) for kind in KINDS if kind != "iv"] + [
     ("d", "ts"), ("text", "bp"), ("ts", "tz"),
 ]  # fmt: skip
 
-# Values inside of documents and arrays: {doc} and {arr} are the columns.
+# Values inside of documents, arrays, ranges and composites: the columns go by their kinds.
 PATHS = {
     "text": ["({doc} ->> 's')", "({doc} ->> 'n')", "({doc} -> 'o' ->> 'q')", "({doc} #>> '{o,p}')", "({doc} ->> 0)",
              "jsonb_typeof({doc} -> 'n')", "jsonb_typeof({doc})", "({doc} -> 'a' ->> -1)", "({doc} #>> '{a,1}')",
-             "jsonb_extract_path_text({doc}, 'o', 'q')", "({doc} -> 'o')::text", "({doc} ->> 'l')", "({doc} ->> 'none')"],
+             "jsonb_extract_path_text({doc}, 'o', 'q')", "({comp}).t", "({doc} -> 'o')::text", "({doc} ->> 'l')", "({doc} ->> 'none')"],
     "bool": ["({doc} ? 's')", """({doc} @> '{"o": {"p": 3}}')""", "({doc} -> 'n' = '7')", "(3 = ANY ({arr}))",
              "({arr} @> ARRAY[1, 2])", "({arr} && ARRAY[0])", "(5 <> ALL ({arr}))", "({doc} -> 'n' IS NULL)",
-             "({doc} ?| ARRAY['s', 'zz'])", "({doc} IS NULL)", "({arr} <@ ARRAY[0, 1, 2, 3, 4])"],
+             "({doc} ?| ARRAY['s', 'zz'])", "({doc} IS NULL)", "({arr} <@ ARRAY[0, 1, 2, 3, 4])",
+             "({rng} @> 2)", "({rng} && '[7,9)')", "isempty({rng})", "({span} @> timestamp '2020-01-15')", "upper_inc({span})",
+             "({rng} <@ '[-1,10)'::int4range)", "({mr} @> 5)", "(({comp}).n > 4)", "upper_inf({span})"],
     "num": ["CASE WHEN jsonb_typeof({doc} -> 'n') = 'number' THEN ({doc} ->> 'n')::numeric END",
             "CASE WHEN ({doc} ->> 's') ~ '^[0-9]{1,9}$' THEN ({doc} ->> 's')::numeric(12, 2) END"],
-    "i4": ["cardinality({arr})", "({arr})[1]", "array_length({arr}, 1)", "array_lower({arr}, 1)", "({arr})[2][1]"],
+    "i4": ["cardinality({arr})", "({arr})[1]", "array_length({arr}, 1)", "array_lower({arr}, 1)", "({arr})[2][1]",
+           "lower({rng})", "upper({rng})", "upper({mr})", "({comp}).n", "(upper({rng}) - lower({rng}))"],
+    "ts": ["lower({span})", "upper({span})"],
+    "rng": ["({rng} * '[1,8)'::int4range)"],
 }  # fmt: skip
 
 # result kind -> (weight, template)
@@ -114,7 +125,7 @@ def _fill_templates() -> None:
              f"CASE WHEN {{bool}} THEN {{{kind}}} WHEN {{bool}} THEN {{={kind}}} END",
              f"coalesce({{{kind}}}, {{{kind}}})", f"coalesce({{{kind}}}, {{={kind}}})",
              f"nullif({{{kind}}}, {{={kind}}})")  # fmt: skip
-        if kind not in ("bool", "iv", "bp"):
+        if kind not in ("bool", "iv", "bp", "ton"):
             _add(kind, 1, f"greatest({{{kind}}}, {{{kind}}})", f"least({{{kind}}}, {{={kind}}}, {{{kind}}})",
                  f"CASE {{{kind}}} WHEN {{={kind}}} THEN {{={kind}}} ELSE {{{kind}}} END")  # fmt: skip
     for left, right in COMPARABLE_PAIRS:
@@ -346,7 +357,7 @@ class ExpressionGenerator:
         self.choose = choose
         self.parameters = parameters  # constants as $n, when given
         self.path_share = 0.1
-        self.columns = {kind: [c for c in ALL_COLUMNS if c.kind == kind] for kind in (*KINDS, "doc", "arr")}
+        self.columns = {kind: [c for c in ALL_COLUMNS if c.kind == kind] for kind in (*KINDS, "doc", "arr", "comp")}
 
     def constant(self, kind: str) -> str:
         literal = self.choose.choice(CONSTANTS[kind])
@@ -390,11 +401,11 @@ class ExpressionGenerator:
         return self.choose.choice(found).name if found else None
 
     def path(self, kind: str) -> str | None:
-        """A value inside a document or an array, at times."""
+        """A value inside a document, an array, a range or a composite, at times."""
         if kind not in PATHS or self.choose.random() >= self.path_share:
             return None
         path = self.choose.choice(PATHS[kind])
-        inner = "doc" if "{doc}" in path else "arr"
+        inner = re.search(r"\{([a-z]+)\}", path).group(1)
         column = self.plain_column(inner)
         return path.replace(f"{{{inner}}}", column) if column else None
 

@@ -225,6 +225,7 @@ class QueryGenerator:
             Output(f"{spread}({amount})", of_floats),
             Output(f"bool_and({logical})"), Output(f"bool_or({logical})"), Output(f"every({logical})"),
             Output(f"sum(DISTINCT {distinct})", of_distinct),
+            Output("sum(CASE WHEN mon BETWEEN '-1000' AND '1000' THEN mon END)"),
             Output(f"{of_pairs}({pair})", ROUNDED), Output(f"regr_count({pair})"),
             Output(f"{of_pairs}(DISTINCT {pair})", ROUNDED),
         ])  # fmt: skip

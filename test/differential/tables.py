@@ -92,6 +92,7 @@ COLUMNS = (
     Column("bp", "bp", "char(6)", _share(5, "(array['a', 'ab ', 'abc', '', 'B', 'ab'])[1 + h(k, 32) % 6]")),
     Column("u", "uuid", "uuid", _share(5, "md5((h(k, 33) % 3000)::text)::uuid")),
     Column("en", "en", "shade", _share(10, "(enum_range(NULL::shade))[1 + h(k, 34) % 5]")),
+    Column("ton", "ton", "tone", _share(10, "(enum_range(NULL::tone))[1 + h(k, 81) % 5]")),
     Column("tod", "tod", "time", _share(5, "CASE h(k, 35) % 40 WHEN 0 THEN '24:00' ELSE '00:00' END::time"
                                            " + h(k, 36) % 86400 * interval '1.000001 second'")),
     Column("ttz", "ttz", "timetz",
@@ -115,6 +116,15 @@ COLUMNS = (
     Column("bits", "bits", "varbit",
            _share(5, "substring(h(k, 51)::bit(64) || (h(k, 52) % 4)::bit(66), 60, (h(k, 53) % 71)::integer)::varbit")),
     Column("bit6", "bits", "bit(6)", _share(5, "(h(k, 54) % 64)::integer::bit(6)")),
+    Column("rng", "rng", "int4range",
+           _share(5, "CASE h(k, 56) % 12 WHEN 0 THEN 'empty' WHEN 1 THEN '(,)' WHEN 2 THEN '(,3)' WHEN 3 THEN '[2,)'"
+                     " ELSE int4range((h(k, 57) % 6 - 3)::integer, (4 + h(k, 58) % 9)::integer)::text END::int4range")),
+    Column("span", "span", "tsrange",
+           _share(5, "tsrange(timestamp '2020-01-01' + h(k, 59) % 1000 * interval '1 hour',"
+                     " CASE WHEN h(k, 73) % 20 > 0 THEN timestamp '2020-03-01' + h(k, 74) % 9 * interval '1 us' END,"
+                     " (array['[]', '[)', '(]', '()'])[1 + h(k, 75) % 4])")),
+    Column("mr", "mr", "int4multirange",
+           _share(5, "int4multirange(int4range(0, (h(k, 76) % 4)::integer), int4range(5, (5 + h(k, 77) % 3)::integer))")),
     Column("chr", "chr", '"char"', _share(5, "chr((33 + h(k, 55) % 90)::integer)::\"char\"")),
 )  # fmt: skip
 
@@ -132,11 +142,17 @@ DOCUMENTS = (
     Column("arr", "arr", "integer[]",
            "CASE h(k, 70) % 12 WHEN 0 THEN NULL WHEN 1 THEN '{}' WHEN 2 THEN ARRAY[NULL, 3] WHEN 3 THEN '{{1, 2}, {3, 4}}'"
            " WHEN 4 THEN '[0:1]={7, 8}' ELSE ARRAY[h(k, 71) % 5, h(k, 72) % 7, h(k, 73) % 3] END::integer[]"),
+    Column("comp", "comp", "pair",
+           "CASE WHEN h(k, 78) % 12 > 0 THEN ROW(nullif(h(k, 79) % 9, 8), (array['red', '', 'zz'])[1 + h(k, 80) % 3])::pair END"),
 )  # fmt: skip
 ALL_COLUMNS = COLUMNS + DOCUMENTS
 
 OBJECTS = """
 CREATE TYPE shade AS ENUM ('red', 'green', 'blue', 'a', 'Z');
+CREATE TYPE tone AS ENUM ('e', 'c', 'a');
+ALTER TYPE tone ADD VALUE 'd' BEFORE 'c';
+ALTER TYPE tone ADD VALUE 'b' BEFORE 'a';
+CREATE TYPE pair AS (n integer, t text);
 CREATE FUNCTION h(k integer, n integer) RETURNS bigint LANGUAGE sql IMMUTABLE PARALLEL SAFE AS
 $$ SELECT hashint8extended(k, n) & 4611686018427387903 $$;
 """

@@ -40,6 +40,8 @@ extern const char *cache_refusal_of_relation(Relation rel);
 
 /* Whether a column of this type can be cached, and as what. */
 extern bool cache_type_of(Oid type_oid, PenumbraType *type);
+/* Whether columns of the type are read by expressions that are columns, and as they are where that is not enough. */
+extern bool cache_type_has_parts(Oid type_oid);
 /* Whether the relation has the column and it can be cached; as what. */
 extern bool cache_type_of_column(ColumnKey column, TupleDesc desc, PenumbraType *type);
 /* Whether the user may read the column, or with attnum 0 any column of the table. */
@@ -82,10 +84,11 @@ extern double cache_estimate_skipped(Relation rel, const ColumnKey *columns, int
 /*
  * Runs the plan, an aggregation into one row of integers above one scan, over
  * the cached chunks as they are, whatever of them is still right: an estimate.
- * *rows: that the chunks have.  False: the engine failed, or nothing is cached.
+ * sample > 0: over so many of them, or up to twice as many.  *rows: that the chunks
+ * have.  False: the engine failed, or nothing is cached.
  */
-extern bool cache_aggregate(Relation rel, const ColumnKey *columns, int ncolumns, const PenumbraPlan *plan,
-							PenumbraOperator scan, int64 *values, double *rows);
+extern bool cache_aggregate(Relation rel, const ColumnKey *columns, int ncolumns, uint32 sample,
+							const PenumbraPlan *plan, PenumbraOperator scan, int64 *values, double *rows);
 
 /* Tells the loader that a query would have used these columns, of which those are left that may be cached. */
 extern void cache_note_wanted(Oid relid, ColumnKey *columns, int ncolumns);

@@ -171,6 +171,39 @@ never_fails(Oid function)
 		case F_ARRAY_LOWER:
 		case F_ARRAY_UPPER:
 		case F_ARRAY_NDIMS:
+		case F_LOWER_ANYRANGE:
+		case F_UPPER_ANYRANGE:
+		case F_ISEMPTY_ANYRANGE:
+		case F_LOWER_INC_ANYRANGE:
+		case F_UPPER_INC_ANYRANGE:
+		case F_LOWER_INF_ANYRANGE:
+		case F_UPPER_INF_ANYRANGE:
+		case F_LOWER_ANYMULTIRANGE:
+		case F_UPPER_ANYMULTIRANGE:
+		case F_ISEMPTY_ANYMULTIRANGE:
+		case F_LOWER_INC_ANYMULTIRANGE:
+		case F_UPPER_INC_ANYMULTIRANGE:
+		case F_LOWER_INF_ANYMULTIRANGE:
+		case F_UPPER_INF_ANYMULTIRANGE:
+		case F_RANGE_CONTAINS_ELEM:
+		case F_ELEM_CONTAINED_BY_RANGE:
+		case F_RANGE_CONTAINS:
+		case F_RANGE_CONTAINED_BY:
+		case F_RANGE_OVERLAPS:
+		case F_RANGE_BEFORE:
+		case F_RANGE_AFTER:
+		case F_RANGE_OVERLEFT:
+		case F_RANGE_OVERRIGHT:
+		case F_RANGE_INTERSECT:
+		case F_MULTIRANGE_CONTAINS_ELEM:
+		case F_ELEM_CONTAINED_BY_MULTIRANGE:
+		case F_MULTIRANGE_CONTAINS_RANGE:
+		case F_MULTIRANGE_CONTAINS_MULTIRANGE:
+		case F_RANGE_CONTAINED_BY_MULTIRANGE:
+		case F_MULTIRANGE_CONTAINED_BY_MULTIRANGE:
+		case F_RANGE_OVERLAPS_MULTIRANGE:
+		case F_MULTIRANGE_OVERLAPS_RANGE:
+		case F_MULTIRANGE_OVERLAPS_MULTIRANGE:
 			return true;
 		default:
 			return false;
@@ -226,14 +259,17 @@ is_fixed_function(Oid function)
 	return is_fixed;
 }
 
-/* What arrays of it are compared by is PostgreSQL's own. */
+/* What arrays and ranges of it are compared by is PostgreSQL's own. */
 static bool
 has_fixed_elements(Oid type)
 {
 	Oid			element = get_base_element_type(type);
 	PenumbraType engine_type;
 
-	return !OidIsValid(element) || cache_type_of(element, &engine_type);
+	if (OidIsValid(element))
+		return cache_type_of(element, &engine_type);
+	type = getBaseType(type);
+	return type < FirstGenbkiObjectId || !(type_is_range(type) || type_is_multirange(type));
 }
 
 /* x = ANY (array), x <> ALL (array) by a type's own equality. */
@@ -249,6 +285,16 @@ is_fixed_membership(const ScalarArrayOpExpr *expr)
 	op_input_types(equality, &left, &right);
 	return op_hashjoinable(equality, left) && has_fixed_elements(exprType(lsecond(expr->args))) &&
 		get_opcode(equality) < FirstGenbkiObjectId;
+}
+
+/*
+ * A field of a composite type, which a value keeps: a type or a table of which there are columns gets new
+ * fields alone, without defaults, and the numbers of dropped ones are not used again.
+ */
+static bool
+is_fixed_field(const FieldSelect *field)
+{
+	return get_typtype(getBaseType(exprType((Node *) field->arg))) == TYPTYPE_COMPOSITE;
 }
 
 /* The node's own value follows from those of its arguments. */
@@ -284,6 +330,8 @@ is_fixed_node(Node *node)
 				((CoerceViaIO *) node)->resulttype == TEXTOID;
 		case T_RelabelType:
 			return true;
+		case T_FieldSelect:
+			return is_fixed_field((FieldSelect *) node);
 		case T_SubscriptingRef:
 			return ((SubscriptingRef *) node)->refassgnexpr == NULL &&
 				((SubscriptingRef *) node)->reflowerindexpr == NIL &&
@@ -344,11 +392,11 @@ canonical_mutator(Node *node, void *context)
 
 /* In place of the element. */
 static Node *
-put_call(Node *node, void *call)
+put_elements(Node *node, void *elements)
 {
 	if (node == NULL || IsA(node, CaseTestExpr))
-		return node == NULL ? NULL : copyObject(call);
-	return expression_tree_mutator(node, put_call, call);
+		return node == NULL ? NULL : copyObject(elements);
+	return expression_tree_mutator(node, put_elements, elements);
 }
 
 /*
@@ -356,15 +404,17 @@ put_call(Node *node, void *call)
  * put in place of the call, as which it is evaluated.
  */
 static Node *
-canonical_set(Node *expr, const FuncExpr *call)
+canonical_set(Node *expr)
 {
+	const FuncExpr *call = list_image_call(expr);
+	Node	   *elements = list_image_elements(expr);
 	bool		is_fixed = true;
 	FuncExpr   *canonical = makeNode(FuncExpr);
 	Node	   *of_element = NULL;
 
-	if ((const Node *) call != expr)
+	if (elements != expr)
 	{
-		of_element = canonical_mutator(list_image_replace_call(expr, list_image_element()), &is_fixed);
+		of_element = canonical_mutator(list_image_replace_elements(expr, list_image_one_element()), &is_fixed);
 		is_fixed &= !contain_var_clause(of_element);
 	}
 	*canonical = *call;
@@ -372,7 +422,9 @@ canonical_set(Node *expr, const FuncExpr *call)
 	canonical->location = -1;
 	if (!is_fixed || !contain_var_clause((Node *) canonical))
 		return NULL;
-	return of_element == NULL ? (Node *) canonical : put_call(of_element, (Node *) canonical);
+	elements = IsA(elements, FieldSelect) ? list_image_column(canonical, ((FieldSelect *) elements)->fieldnum)
+		: (Node *) canonical;
+	return of_element == NULL ? elements : put_elements(of_element, elements);
 }
 
 static Node *
@@ -383,7 +435,7 @@ canonical_form(Node *expr)
 	PenumbraType type;
 
 	if (list_image_is_set(expr))
-		return canonical_set(expr, list_image_call(expr));
+		return canonical_set(expr);
 	canonical = canonical_mutator(expr, &is_fixed);
 	if (!is_fixed || IsA(canonical, Var) || !contain_var_clause(canonical) ||
 		!cache_type_of(exprType(canonical), &type))
@@ -411,12 +463,10 @@ can_fail_walker(Node *node, void *context)
 bool
 cached_expression_can_fail(Node *expr)
 {
-	const FuncExpr *call = list_image_call(expr);
-
-	if (call == NULL)
+	if (!list_image_is_set(expr))
 		return can_fail_walker(expr, NULL);
-	return can_fail_walker(linitial(call->args), NULL) ||
-		can_fail_walker(list_image_replace_call(expr, list_image_element()), NULL);
+	return can_fail_walker(linitial(list_image_call(expr)->args), NULL) ||
+		can_fail_walker(list_image_replace_elements(expr, list_image_one_element()), NULL);
 }
 
 /* ---------------------------------------------------------------- entries - */

@@ -80,6 +80,14 @@ cache_type_of(Oid type_oid, PenumbraType *type)
 }
 
 bool
+cache_type_has_parts(Oid type_oid)
+{
+	const ValueImage *image = value_image_of(type_oid);
+
+	return image == NULL || image->has_parts;
+}
+
+bool
 cache_type_of_column(ColumnKey column, TupleDesc desc, PenumbraType *type)
 {
 	Form_pg_attribute att;

@@ -37,6 +37,7 @@ struct ListMaker
 	ExprState  *argument;		/* of the call */
 	ExprContext *econtext;
 	ExprState  *of_element;		/* NULL: the elements themselves */
+	bool		gives_keys;		/* of an object */
 	Oid			array_element;	/* of an array, with the next three */
 	int16		length;
 	bool		is_by_value;
@@ -62,30 +63,42 @@ is_call(const Node *node, Oid function)
 		list_length(((const FuncExpr *) node)->args) == 1;
 }
 
-typedef struct FoundCall
-{
-	FuncExpr   *call;
-	bool		has_another;
-} FoundCall;
+#define KEY_COLUMN		1
+#define VALUE_COLUMN	2
 
+/* A column of the rows that jsonb_each() or jsonb_each_text() returns. */
 static bool
-find_call_walker(Node *node, void *context)
+is_column(const Node *node, Oid function, AttrNumber column)
 {
-	FoundCall  *found = context;
+	return IsA(node, FieldSelect) && ((const FieldSelect *) node)->fieldnum == column &&
+		is_call((const Node *) ((const FieldSelect *) node)->arg, function);
+}
+
+typedef struct FoundElements
+{
+	Node	   *elements;
+	bool		has_others;
+} FoundElements;
+
+/* Those that are documents. */
+static bool
+find_elements_walker(Node *node, void *context)
+{
+	FoundElements *found = context;
 
 	if (node == NULL)
 		return false;
-	if (!is_call(node, F_JSONB_ARRAY_ELEMENTS))
-		return expression_tree_walker(node, find_call_walker, context);
-	found->has_another |= found->call != NULL && !equal(found->call, node);
-	found->call = (FuncExpr *) node;
+	if (!is_call(node, F_JSONB_ARRAY_ELEMENTS) && !is_column(node, F_JSONB_EACH, VALUE_COLUMN))
+		return expression_tree_walker(node, find_elements_walker, context);
+	found->has_others |= found->elements != NULL && !equal(found->elements, node);
+	found->elements = node;
 	return false;
 }
 
-FuncExpr *
-list_image_call(const Node *expr)
+Node *
+list_image_elements(const Node *expr)
 {
-	FoundCall	found = {0};
+	FoundElements found = {0};
 
 	switch (nodeTag(expr))
 	{
@@ -96,16 +109,47 @@ list_image_call(const Node *expr)
 		case T_CoerceViaIO:
 		case T_RelabelType:
 		case T_SubscriptingRef:
+		case T_FieldSelect:
 			break;
 		default:
 			return NULL;
 	}
 	if (value_image_of(exprType(expr)) == NULL)
 		return NULL;
-	if (is_call(expr, F_UNNEST_ANYARRAY) || is_call(expr, F_JSONB_ARRAY_ELEMENTS_TEXT))
-		return (FuncExpr *) unconstify(Node *, expr);
-	(void) find_call_walker(unconstify(Node *, expr), &found);
-	return found.has_another ? NULL : found.call;
+	if (is_call(expr, F_UNNEST_ANYARRAY) || is_call(expr, F_JSONB_ARRAY_ELEMENTS_TEXT) ||
+		is_call(expr, F_JSONB_OBJECT_KEYS) || is_column(expr, F_JSONB_EACH, KEY_COLUMN) ||
+		is_column(expr, F_JSONB_EACH_TEXT, KEY_COLUMN) || is_column(expr, F_JSONB_EACH_TEXT, VALUE_COLUMN))
+		return unconstify(Node *, expr);
+	(void) find_elements_walker(unconstify(Node *, expr), &found);
+	return found.has_others ? NULL : found.elements;
+}
+
+FuncExpr *
+list_image_call(const Node *expr)
+{
+	Node	   *elements = list_image_elements(expr);
+
+	return (FuncExpr *) (IsA(elements, FieldSelect) ? (Node *) ((FieldSelect *) elements)->arg : elements);
+}
+
+Node *
+list_image_column(FuncExpr *call, AttrNumber column)
+{
+	FieldSelect *select;
+
+	if (column < KEY_COLUMN || column > VALUE_COLUMN)
+		return NULL;
+	if (call->funcid == F_JSONB_ARRAY_ELEMENTS)
+		return column == 1 ? (Node *) call : NULL;
+	if (call->funcid != F_JSONB_EACH && call->funcid != F_JSONB_EACH_TEXT)
+		return NULL;
+	select = makeNode(FieldSelect);
+	select->arg = (Expr *) call;
+	select->fieldnum = column;
+	select->resulttype = column == VALUE_COLUMN && call->funcid == F_JSONB_EACH ? JSONBOID : TEXTOID;
+	select->resulttypmod = -1;
+	select->resultcollid = get_typcollation(select->resulttype);
+	return (Node *) select;
 }
 
 bool
@@ -114,34 +158,34 @@ list_image_may_be_refused(const Node *expr)
 	return list_image_call(expr)->funcid != F_UNNEST_ANYARRAY;
 }
 
-typedef struct CallReplacement
+typedef struct Replacement
 {
-	const FuncExpr *call;
+	const Node *elements;
 	Node	   *with;
-} CallReplacement;
+} Replacement;
 
 static Node *
-replace_call_mutator(Node *node, void *context)
+replace_elements_mutator(Node *node, void *context)
 {
-	const CallReplacement *replacement = context;
+	const Replacement *replacement = context;
 
 	if (node == NULL)
 		return NULL;
-	if (IsA(node, FuncExpr) && equal(node, replacement->call))
+	if (nodeTag(node) == nodeTag(replacement->elements) && equal(node, replacement->elements))
 		return copyObject(replacement->with);
-	return expression_tree_mutator(node, replace_call_mutator, context);
+	return expression_tree_mutator(node, replace_elements_mutator, context);
 }
 
 Node *
-list_image_replace_call(Node *expr, Node *with)
+list_image_replace_elements(Node *expr, Node *with)
 {
-	CallReplacement replacement = {list_image_call(expr), with};
+	Replacement replacement = {list_image_elements(expr), with};
 
-	return replace_call_mutator(expr, &replacement);
+	return replace_elements_mutator(expr, &replacement);
 }
 
 Node *
-list_image_element(void)
+list_image_one_element(void)
 {
 	CaseTestExpr *element = makeNode(CaseTestExpr);
 
@@ -191,8 +235,9 @@ list_maker_create(Node *expr, ExprContext *econtext)
 		get_typlenbyvalalign(maker->array_element, &maker->length, &maker->is_by_value, &maker->align);
 	maker->argument = ExecInitExpr(linitial(call->args), NULL);
 	maker->econtext = econtext;
-	if ((Node *) call != expr)
-		maker->of_element = ExecInitExpr((Expr *) list_image_replace_call(expr, list_image_element()), NULL);
+	maker->gives_keys = call->funcid == F_JSONB_OBJECT_KEYS || is_column(expr, call->funcid, KEY_COLUMN);
+	if (list_image_elements(expr) != expr)
+		maker->of_element = ExecInitExpr((Expr *) list_image_replace_elements(expr, list_image_one_element()), NULL);
 	return maker;
 }
 
@@ -361,7 +406,7 @@ list_of_array(const ListMaker *maker, ArrayType *array)
 
 /* ---------------------------------------------------------------- of documents */
 
-/* As jsonb_array_elements_text() gives it; false: a JSON null, which is NULL. */
+/* As jsonb_array_elements_text() and jsonb_each_text() give it; false: a JSON null, which is NULL. */
 static bool
 text_of_json(JsonbValue *json, Datum *value)
 {
@@ -411,15 +456,18 @@ value_of_json(const ListMaker *maker, JsonbValue *json, Datum *value)
 	return !is_null;
 }
 
+/* In the order in which PostgreSQL's functions return them, which is that of the document. */
 static Datum
 list_of_json(const ListMaker *maker, Jsonb *json)
 {
+	bool		is_array = maker->function == F_JSONB_ARRAY_ELEMENTS || maker->function == F_JSONB_ARRAY_ELEMENTS_TEXT;
+	JsonbIteratorToken wanted = is_array ? WJB_ELEM : maker->gives_keys ? WJB_KEY : WJB_VALUE;
 	Elements	elements = {0};
 	JsonbIterator *iterator;
 	JsonbValue	value;
 	JsonbIteratorToken token;
 
-	if (!JB_ROOT_IS_ARRAY(json) || JB_ROOT_IS_SCALAR(json))
+	if (is_array ? !JB_ROOT_IS_ARRAY(json) || JB_ROOT_IS_SCALAR(json) : !JB_ROOT_IS_OBJECT(json))
 		return refused_list();
 	make_room(&elements, JB_ROOT_COUNT(json));
 	iterator = JsonbIteratorInit(&json->root);
@@ -427,7 +475,7 @@ list_of_json(const ListMaker *maker, Jsonb *json)
 	{
 		Datum		element;
 
-		if (token != WJB_ELEM)
+		if (token != wanted)
 			continue;
 		add_element(maker, &elements, value_of_json(maker, &value, &element) ? &element : NULL);
 		/* numbers of a few bytes may have 131,072 digits */

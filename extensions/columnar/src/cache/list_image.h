@@ -3,10 +3,11 @@
  * list_image.h
  *	  The rows of a set-returning function as one value: a list of the engine's.
  *
- * unnest(array) and the functions that give the elements of a document's array
- * depend on nothing but their argument.  What they return for a tuple is cached
- * as a column of lists (PenumbraListHead), of the type bytea.  Elements that are
- * documents have no form in the engine, but what an expression gives for each has.
+ * unnest(array) and the functions that give the elements of a document's array, or
+ * the keys and values of an object, depend on nothing but their argument.  What they
+ * return for a tuple is cached as a column of lists (PenumbraListHead), of the type
+ * bytea.  Elements that are documents have no form in the engine, but what an
+ * expression gives for each has.
  *
  *-------------------------------------------------------------------------
  */
@@ -24,17 +25,22 @@
 #define LIST_IMAGE_TYPE		BYTEAOID
 
 /*
- * The call of such a function that the expression is or, of jsonb_array_elements(), reads; the list has the
- * expression's values then.  NULL: there is none.  Of what else it reads nothing is said.
+ * The elements that such an expression gives or, where they are documents, reads: the call of a function, or a
+ * column of its rows.  The list has the expression's values then.  NULL: there are none.  Of what else it reads
+ * nothing is said.
  */
+extern Node *list_image_elements(const Node *expr);
+#define list_image_is_set(expr) (list_image_elements((const Node *) (expr)) != NULL)
+/* The call. */
 extern FuncExpr *list_image_call(const Node *expr);
-#define list_image_is_set(expr) (list_image_call((const Node *) (expr)) != NULL)
+/* The column of a call in FROM, if that is of documents or not the only one; NULL: there is no such column. */
+extern Node *list_image_column(FuncExpr *call, AttrNumber column);
 /* Whether it raises errors for some arguments, of which the list is PENUMBRA_LIST_REFUSED. */
 extern bool list_image_may_be_refused(const Node *expr);
-/* The expression with another node in place of its call. */
-extern Node *list_image_replace_call(Node *expr, Node *with);
+/* The expression with another node in place of its elements. */
+extern Node *list_image_replace_elements(Node *expr, Node *with);
 /* What stands for the element, where an expression is evaluated for each. */
-extern Node *list_image_element(void);
+extern Node *list_image_one_element(void);
 
 typedef struct ListMaker ListMaker;
 

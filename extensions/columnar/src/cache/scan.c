@@ -236,8 +236,8 @@ aggregate_pinned(CachedChunk **pinned, int count, const ColumnKey *columns, int 
 }
 
 bool
-cache_aggregate(Relation rel, const ColumnKey *columns, int ncolumns, const PenumbraPlan *plan,
-				PenumbraOperator scan, int64 *values, double *rows)
+cache_aggregate(Relation rel, const ColumnKey *columns, int ncolumns, uint32 sample,
+				const PenumbraPlan *plan, PenumbraOperator scan, int64 *values, double *rows)
 {
 	const void **segments = palloc(sizeof(void *) * Max(ncolumns, 1));
 	CachedChunk **pinned;
@@ -245,7 +245,7 @@ cache_aggregate(Relation rel, const ColumnKey *columns, int ncolumns, const Penu
 	bool		is_done;
 
 	STOP_POINT("planning-reads-values");
-	count = directory_pin_chunks(rel, columns, ncolumns, 0, false, &pinned);
+	count = directory_pin_chunks(rel, columns, ncolumns, sample, false, &pinned);
 	is_done = count > 0 && aggregate_pinned(pinned, count, columns, ncolumns, segments, plan, scan, values, rows);
 	for (int i = 0; i < count; i++)
 		directory_unpin_chunk(pinned[i], columns, ncolumns);

@@ -26,6 +26,7 @@
 #include "utils/memutils.h"
 #include "utils/varbit.h"
 
+#include "cache/range_image.h"
 #include "cache/value_image.h"
 
 /* ---------------------------------------------------------------- numbers - */
@@ -266,6 +267,16 @@ static const struct
 	{CIDROID, {PENUMBRA_TEXT, encode_inet, decode_inet}},
 	{BITOID, {PENUMBRA_TEXT, encode_bits, decode_bits}},
 	{VARBITOID, {PENUMBRA_TEXT, encode_bits, decode_bits}},
+	{INT4RANGEOID, {PENUMBRA_TEXT, range_image_encode, range_image_decode, true}},
+	{INT8RANGEOID, {PENUMBRA_TEXT, range_image_encode, range_image_decode, true}},
+	{DATERANGEOID, {PENUMBRA_TEXT, range_image_encode, range_image_decode, true}},
+	{TSRANGEOID, {PENUMBRA_TEXT, range_image_encode, range_image_decode, true}},
+	{TSTZRANGEOID, {PENUMBRA_TEXT, range_image_encode, range_image_decode, true}},
+	{INT4MULTIRANGEOID, {PENUMBRA_TEXT, multirange_image_encode, multirange_image_decode, true}},
+	{INT8MULTIRANGEOID, {PENUMBRA_TEXT, multirange_image_encode, multirange_image_decode, true}},
+	{DATEMULTIRANGEOID, {PENUMBRA_TEXT, multirange_image_encode, multirange_image_decode, true}},
+	{TSMULTIRANGEOID, {PENUMBRA_TEXT, multirange_image_encode, multirange_image_decode, true}},
+	{TSTZMULTIRANGEOID, {PENUMBRA_TEXT, multirange_image_encode, multirange_image_decode, true}},
 };
 
 /* An enum's value is its OID, which stays; its order is the catalog's. */

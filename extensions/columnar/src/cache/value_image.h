@@ -29,6 +29,8 @@ typedef struct ValueImage
 	uint64		(*encode) (Datum value, uint32 *length);
 	/* Makes a value of its image, which may be allocated in the current context; NULL where encode is. */
 	Datum		(*decode) (uint64 image, uint32 length);
+	/* Expressions read what is inside of a value, and are columns of their own (cached_expression.h). */
+	bool		has_parts;
 } ValueImage;
 
 /* Of a type, or a domain over one; NULL: it has none.  Static memory. */

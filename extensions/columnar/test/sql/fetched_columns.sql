@@ -7,9 +7,10 @@ SET max_parallel_workers_per_gather = 0;
 \set agree :directory '/agree.sql'
 \i :agree
 CREATE TYPE pair AS (a int, b text);
-CREATE TABLE note (id int, gone text, doc jsonb, kind text, tags int[], span int4range, whole json, both_ pair, words tsvector, long_ jsonb, n numeric);
+CREATE TYPE stretch AS RANGE (subtype = int);
+CREATE TABLE note (id int, gone text, doc jsonb, kind text, tags int[], span stretch, whole json, both_ pair, words tsvector, long_ jsonb, n numeric);
 INSERT INTO note SELECT i, 'gone', jsonb_build_object('kind', 'k' || i % 500, 'n', i), 'k' || i % 300, CASE WHEN i % 7 > 0 THEN ARRAY[i, i % 3] END,
-	int4range(i, i + 5), json_build_object('i', i), (i, 'b' || i)::pair, to_tsvector('simple', 'word' || i % 90 || ' other'),
+	stretch(i, i + 5), json_build_object('i', i), (i, 'b' || i)::pair, to_tsvector('simple', 'word' || i % 90 || ' other'),
 	CASE WHEN i % 50 = 0 THEN jsonb_build_array(repeat(md5(i::text), 200), i) END, i / 8.0
 FROM generate_series(1, 40000) i;
 ALTER TABLE note DROP COLUMN gone;
@@ -141,5 +142,5 @@ VACUUM ANALYZE part;
 SELECT penumbra.load('part_1', ARRAY['id', 'kind']) > 0, penumbra.load('part_2', ARRAY['id', 'kind']) > 0 AS loaded;
 SELECT agree('SELECT * FROM part WHERE kind = ''k7''');
 DROP TABLE note, person, part, kept;
-DROP TYPE pair;
+DROP TYPE pair, stretch;
 DROP FUNCTION agree, rows_of;

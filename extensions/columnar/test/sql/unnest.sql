@@ -1,4 +1,4 @@
--- A row for each element of an array or a document's array: the same rows with Penumbra required and without it.
+-- A row for each element of an array or a document's array, or for each field of an object: the same rows with Penumbra required and without it.
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS penumbra;
 SET timezone = 'Europe/Berlin';
@@ -88,11 +88,35 @@ INSERT INTO questions (q) VALUES
   ('SELECT g, max(n) FROM (SELECT id, grp AS g, count(DISTINCT x) AS n FROM posts, unnest(tags) x GROUP BY id, grp) s GROUP BY g'),
   ('SELECT count(*) FROM posts WHERE grp IN (SELECT x FROM posts, unnest(nums) x WHERE x < 7)'),
   ('SELECT x / (x - 7) FROM posts, unnest(nums) x'),
-  ('SELECT grp, count(*) FROM posts, unnest(ARRAY[1, 2]) x GROUP BY 1');
+  ('SELECT grp, count(*) FROM posts, unnest(ARRAY[1, 2]) x GROUP BY 1'),
+  ('SELECT key, count(*), min(id) FROM posts, jsonb_each_text(doc) GROUP BY 1'),
+  ('SELECT key, value, count(*) FROM posts, jsonb_each_text(doc) WHERE grp < 7 AND key <> ''items'' GROUP BY 1, 2'),
+  ('SELECT count(*) FROM posts, jsonb_each_text(doc)'),
+  ('SELECT count(value), count(DISTINCT value) FROM posts, jsonb_each_text(doc) AS e(key, value) WHERE key = ''n'''),
+  ('SELECT id, k, v, o FROM posts, jsonb_each_text(doc) WITH ORDINALITY e(k, v, o) WHERE id < 60'),
+  ('SELECT id, k, jsonb_typeof(v), v->>0, o FROM posts, jsonb_each(doc) WITH ORDINALITY e(k, v, o) WHERE id < 60'),
+  ('SELECT key, jsonb_typeof(value), count(*) FROM posts, jsonb_each(doc) GROUP BY 1, 2'),
+  ('SELECT key, count(*) FROM posts, jsonb_each(doc) WHERE value = ''1'' OR value @> ''[3]'' GROUP BY 1'),
+  ('SELECT count(*) FROM posts, jsonb_each(doc)'),
+  ('SELECT id, key, value->>0 FROM posts LEFT JOIN LATERAL jsonb_each(doc) ON true WHERE id < 40'),
+  ('SELECT id, key, value FROM posts LEFT JOIN LATERAL jsonb_each_text(doc) ON true WHERE id < 40 ORDER BY 1, 2, 3'),
+  ('SELECT k, count(*), sum(id) FROM posts, jsonb_object_keys(doc) k GROUP BY 1'),
+  ('SELECT k, o, count(*) FROM posts, jsonb_object_keys(doc) WITH ORDINALITY u(k, o) WHERE grp = 2 GROUP BY 1, 2'),
+  ('SELECT jsonb_object_keys(doc), count(*) FROM posts GROUP BY 1'),
+  ('SELECT (jsonb_each_text(doc)).key, (jsonb_each_text(doc)).value, count(*) FROM posts WHERE grp > 6 GROUP BY 1, 2'),
+  ('SELECT (jsonb_each(doc)).value->>0, count(*) FROM posts WHERE grp > 6 GROUP BY 1'),
+  ('SELECT DISTINCT jsonb_object_keys(doc) FROM posts ORDER BY 1'),
+  ('SELECT e.key, x->>''sku'', count(*) FROM posts, jsonb_each_text(doc) e, jsonb_array_elements(doc->''items'') x GROUP BY 1, 2'),
+  ('SELECT key, meaning, count(*) FROM posts, jsonb_each_text(doc) e JOIN words ON word = ''t'' || value GROUP BY 1, 2'),
+  ('SELECT key FROM posts, jsonb_each_text(doc->''labels'')'),
+  ('SELECT key FROM posts, jsonb_each(doc->''n'')'),
+  ('SELECT k FROM posts, jsonb_object_keys(doc->''labels'') k'),
+  ('SELECT key, count(*) FROM posts, jsonb_each(doc->''none'') GROUP BY 1');
 SELECT id, agree(q) FROM questions ORDER BY id;
 SELECT penumbra.load('words'), penumbra.load('posts', ARRAY['id', 'grp', 'unnest(tags)', 'unnest(nums)', 'unnest(listed)',
   'jsonb_array_elements(doc->''items'')->>''sku''', 'jsonb_array_elements(doc->''items'')->>''n''', 'jsonb_typeof(jsonb_array_elements(doc->''items''))',
-  'jsonb_array_elements_text(doc->''labels'')', 'jsonb_array_elements_text(doc)', 'jsonb_typeof(doc->''labels'')']);
+  'jsonb_array_elements_text(doc->''labels'')', 'jsonb_array_elements_text(doc)', 'jsonb_typeof(doc->''labels'')',
+  'jsonb_object_keys(doc)', '(jsonb_each_text(doc)).value', '(jsonb_each(doc)).key', '(jsonb_each(doc)).value->>0']);
 SELECT id, agree(q) FROM questions ORDER BY id;
 SELECT column_name FROM penumbra.columns WHERE relname = 'posts' AND rows > 1400 ORDER BY 1;
 SELECT sum(mismatches) FROM penumbra.verify('posts');
@@ -119,7 +143,7 @@ CREATE TABLE typed WITH (autovacuum_enabled = off) AS SELECT i AS id, ARRAY[i % 
   ARRAY['x', NULL]::"char"[] AS "chars1", ARRAY[i % 7, 4000000000, NULL]::oid[] AS oids, ARRAY['08:00:2b:01:02:03', NULL]::macaddr[] AS macs,
   ARRAY['08:00:2b:01:02:03:04:05']::macaddr8[] AS macs8, ARRAY['10.0.0.1/8', NULL, '::1']::inet[] AS inets, ARRAY['10.0.0.0/8']::cidr[] AS cidrs,
   ARRAY[B'101', NULL]::bit(3)[] AS bits, ARRAY[B'', (i % 9)::bit(70)]::varbit[] AS varbits, ARRAY['ok', NULL, 'sad']::mood[] AS moods,
-  ARRAY[i % 4, NULL]::small[] AS smalls, ARRAY[('a' || i)::name] AS names, ARRAY['{}']::json[] AS jsons, ARRAY[int4range(1, 2)] AS ranges
+  ARRAY[i % 4, NULL]::small[] AS smalls, ARRAY[('a' || i)::name] AS names, ARRAY['{}']::json[] AS jsons, ARRAY[int4range(1, 2 + i % 4), NULL, 'empty'] AS ranges
 FROM generate_series(1, 700) i;
 INSERT INTO typed (id) VALUES (0);
 VACUUM ANALYZE typed;
@@ -127,10 +151,10 @@ CREATE FUNCTION answers(loaded boolean) RETURNS TABLE (name name, grouped text, 
   SELECT attname, agree(format('SELECT x, count(*), min(id) FROM typed, unnest(%I) x GROUP BY x', attname)),
     agree(format('SELECT id, x, o FROM typed LEFT JOIN LATERAL unnest(%I) WITH ORDINALITY u(x, o) ON true WHERE id < 9', attname)),
     agree(format('SELECT id, x FROM (SELECT id, unnest(%I) AS x FROM typed) s ORDER BY x, id, x::text LIMIT 15', attname))
-  FROM pg_attribute WHERE attrelid = 'typed'::regclass AND attnum > 1 AND attname NOT IN ('names', 'jsons', 'ranges') ORDER BY attnum $$;
+  FROM pg_attribute WHERE attrelid = 'typed'::regclass AND attnum > 1 AND attname NOT IN ('names', 'jsons') ORDER BY attnum $$;
 SELECT * FROM answers(false) WHERE (grouped, listed, ordered)::text ~ 'DIFFERENT';
 SELECT penumbra.load('typed', (SELECT array_agg(format('unnest(%I)', attname)) FROM pg_attribute
-  WHERE attrelid = 'typed'::regclass AND attnum > 1 AND attname NOT IN ('names', 'jsons', 'ranges')) || '{id}') > 0 AS loaded;
+  WHERE attrelid = 'typed'::regclass AND attnum > 1 AND attname NOT IN ('names', 'jsons')) || '{id}') > 0 AS loaded;
 SELECT * FROM answers(true);
 -- the rows' own values beside their elements come from the heap
 SELECT agree('SELECT tags, x FROM posts, unnest(tags) x');
@@ -142,6 +166,7 @@ EXPLAIN (COSTS OFF) SELECT x, count(*) FROM posts p, unnest(tags) x WHERE grp = 
 EXPLAIN (COSTS OFF, VERBOSE) SELECT p.id, x, o FROM posts p LEFT JOIN LATERAL unnest(nums) WITH ORDINALITY u(x, o) ON true;
 EXPLAIN (COSTS OFF) SELECT unnest(tags) AS tag, count(*) FROM posts GROUP BY 1;
 EXPLAIN (COSTS OFF) SELECT e->>'sku', count(*) FROM posts, jsonb_array_elements(doc->'items') e WHERE grp = 1 GROUP BY 1;
+EXPLAIN (COSTS OFF) SELECT key, value->>0, count(*) FROM posts, jsonb_each(doc) GROUP BY 1, 2;
 CREATE FUNCTION reason(query text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
   detail text;
@@ -157,6 +182,9 @@ SELECT q, reason(q) FROM unnest(ARRAY[
   'SELECT x FROM typed, unnest(jsons) x', 'SELECT x FROM typed, unnest(names) x', 'SELECT x FROM posts, generate_series(1, grp) x',
   'SELECT grp, unnest(tags) FROM posts GROUP BY grp, tags', 'SELECT x FROM posts, ROWS FROM (unnest(tags), generate_series(1, 2)) u(x, y)',
   'SELECT e, count(*) FROM posts, jsonb_array_elements(doc->''items'') e GROUP BY 1',
+  'SELECT key, value, count(*) FROM posts, jsonb_each(doc) GROUP BY 1, 2', 'SELECT x FROM posts, ROWS FROM (jsonb_each(doc), unnest(tags)) u(k, v, x)',
+  'SELECT o, jsonb_typeof(e -> (o - 1)::int) FROM posts, jsonb_array_elements(doc->''items'') WITH ORDINALITY u(e, o)',
+  'SELECT id FROM posts, jsonb_each(doc) WITH ORDINALITY u(k, v, o) WHERE v -> o::int = ''3''',
   'SELECT e IS NULL FROM posts LEFT JOIN LATERAL jsonb_array_elements(doc->''items'') e ON true',
   'SELECT count(*), count(x) FROM posts LEFT JOIN LATERAL unnest(nums) x ON x > 3',
   'SELECT tag FROM (SELECT unnest(tags) AS tag, id FROM posts ORDER BY id LIMIT 20) s',

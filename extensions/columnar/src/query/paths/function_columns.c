@@ -120,17 +120,15 @@ has_suitable(PlannerInfo *root)
 	return false;
 }
 
-/* Others are inside of what the engine cannot read, and columns anyway. */
+/* Others are of parts of values, and columns anyway. */
 static bool
-reads_readable_columns(Node *node)
+reads_whole_columns(Node *node)
 {
 	ListCell   *lc;
 
 	foreach(lc, pull_var_clause(node, 0))
 	{
-		PenumbraType type;
-
-		if (!cache_type_of(lfirst_node(Var, lc)->vartype, &type))
+		if (cache_type_has_parts(lfirst_node(Var, lc)->vartype))
 			return false;
 	}
 	return true;
@@ -212,7 +210,7 @@ search_walker(Node *node, void *argument)
 	if (IsA(node, Aggref) || IsA(node, WindowFunc))
 		inner.is_per_row = true;
 	if (context->is_per_row && may_be_lacking(node) && expression_columns_may_be(context->root, node, &relid) &&
-		is_suitable(context->root, relid) && reads_readable_columns(node) && take(context->root, relid, node))
+		is_suitable(context->root, relid) && reads_whole_columns(node) && take(context->root, relid, node))
 		return false;
 	return expression_tree_walker(node, search_walker, &inner);
 }

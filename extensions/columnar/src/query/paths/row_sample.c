@@ -9,6 +9,9 @@
  * calendar that pass are read in less time than such a plan takes to be made,
  * and tell both how many they are and which range of keys they have.
  *
+ * Of expressions that are columns, as paths of documents, there are no statistics at
+ * all.  So of a large table whose quals read some a few chunks tell the share.
+ *
  * These are estimates: what was written since the load is not in them.
  *
  *-------------------------------------------------------------------------
@@ -30,10 +33,14 @@
 #include "query/pipeline/translate_expr.h"
 #include "query/pipeline/translate_type.h"
 #include "query/pipeline/translation.h"
+#include "query/planning/expression_columns.h"
 #include "query/planning/relation_numbers.h"
 
-/* A table with more rows is left to the statistics. */
+/* A table with more rows is left to the statistics, or a few of its chunks stand for it. */
 #define SAMPLED_ROWS_MAX 131072.0
+#define SAMPLED_CHUNKS	2
+/* The pages of twice as many. */
+#define SAMPLED_PAGES_MAX 4096.0
 /* In a smaller one they cannot be wrong by much. */
 #define SAMPLED_ROWS_MIN 1000.0
 #define SAMPLED_COLUMNS_MAX 8
@@ -52,8 +59,29 @@ has_integers(const Translation *translation, PenumbraExpr column, Oid type_oid)
 		(type == PENUMBRA_INT2 || type == PENUMBRA_INT4 || type == PENUMBRA_INT8 || type == PENUMBRA_DATE);
 }
 
+/* Whether a qual reads an expression that is a column. */
 static bool
-is_cheap(PlannerInfo *root, const ServedTable *table)
+has_expressions(PlannerInfo *root, const ServedTable *table)
+{
+	ListCell   *lc;
+	ListCell   *lc2;
+
+	foreach(lc, table->quals)
+	{
+		Node	   *clause = relation_numbers_normalize(root, (Node *) ((TableQual *) lfirst(lc))->rinfo->clause);
+
+		foreach(lc2, pull_var_clause(clause, PVC_RECURSE_PLACEHOLDERS))
+		{
+			if (expression_column_is(lfirst_node(Var, lc2)->varattno))
+				return true;
+		}
+	}
+	return false;
+}
+
+/* share: of the rows that are looked at. */
+static bool
+is_cheap(PlannerInfo *root, const ServedTable *table, double share)
 {
 	double		width = 0;
 	QualCost	cost;
@@ -66,7 +94,7 @@ is_cheap(PlannerInfo *root, const ServedTable *table)
 
 		width += column_width > 0 ? column_width : sizeof(int64);
 	}
-	return table->coverage.cached_rows * width * Max(cost.per_tuple / cpu_operator_cost, 1) <= SAMPLED_WORK_MAX;
+	return table->coverage.cached_rows * share * width * Max(cost.per_tuple / cpu_operator_cost, 1) <= SAMPLED_WORK_MAX;
 }
 
 /* The quals as the filter of the plan; false: there is none, or one whose value is not known. */
@@ -90,9 +118,9 @@ add_quals(PlannerInfo *root, Translation *translation, const ServedTable *table)
 	return count > 0 && stage_filter_add_conjuncts(translation, conjuncts, count);
 }
 
-/* count(*), and min() and max() of columns, of which it makes the list of bounds; false: refused. */
+/* count(*), and of all rows min() and max() of columns, of which it makes the list of bounds; false: refused. */
 static bool
-add_aggregates(Translation *translation, const PipelineStage *scan, ServedTable *table)
+add_aggregates(Translation *translation, const PipelineStage *scan, ServedTable *table, bool is_of_all)
 {
 	PenumbraAggregateCall calls[1 + 2 * SAMPLED_COLUMNS_MAX] = {{.function = PENUMBRA_AGG_COUNT_STAR,
 	.result = PENUMBRA_INT8,.filter = -1}};
@@ -106,7 +134,7 @@ add_aggregates(Translation *translation, const PipelineStage *scan, ServedTable 
 		PenumbraAggregateCall call = {.arguments = {column},.argument_count = 1,.filter = -1};
 		ColumnBounds *bounds;
 
-		if (count == (int) lengthof(calls) ||
+		if (!is_of_all || count == (int) lengthof(calls) ||
 			!has_integers(translation, column, exprType(list_nth(scan->exprs, foreach_current_index(lc)))))
 			continue;
 		call.result = penumbra_plan_expr_type(translation->plan, column);
@@ -128,21 +156,23 @@ row_sample_take(PlannerInfo *root, ServedTable *table, Relation relation)
 {
 	const Pipeline *pipeline = rel_pipeline_begin_scan(root, table->rel->relid, table->attnums);
 	int64		values[1 + 2 * SAMPLED_COLUMNS_MAX];
+	bool		is_of_all = table->coverage.cached_rows <= SAMPLED_ROWS_MAX;
+	double		share = is_of_all ? 1 : Min(1, SAMPLED_PAGES_MAX / table->coverage.cached_pages);
 	double		rows;
 	Translation *translation;
 	ListCell   *lc;
 
 	/* What can be seen of the estimates must not tell of hidden rows. */
 	if (table->quals == NIL || pipeline->has_barrier || table->rel->tuples < SAMPLED_ROWS_MIN ||
-		table->coverage.cached_rows > SAMPLED_ROWS_MAX ||
-		table->coverage.cached_rows < table->rel->tuples * COVERED_SHARE_MIN || !is_cheap(root, table))
+		(!is_of_all && !has_expressions(root, table)) ||
+		table->coverage.cached_rows < table->rel->tuples * COVERED_SHARE_MIN || !is_cheap(root, table, share))
 		return;
 	translation = translation_begin(NULL, NULL);
 	translation->needs_values = true;
 	if (stage_scan_add_to_plan(translation, pipeline->top) &&
-		add_quals(root, translation, table) && add_aggregates(translation, pipeline->top, table) &&
-		cache_aggregate(relation, table->columns, list_length(table->attnums), translation->plan,
-						pipeline->top->operator, values, &rows) && rows > 0)
+		add_quals(root, translation, table) && add_aggregates(translation, pipeline->top, table, is_of_all) &&
+		cache_aggregate(relation, table->columns, list_length(table->attnums), is_of_all ? 0 : SAMPLED_CHUNKS,
+						translation->plan, pipeline->top->operator, values, &rows) && rows > 0)
 		table->sampled_share = values[0] / rows;
 	translation_end(translation);
 	foreach(lc, table->sampled_share > 0 ? table->bounds : NIL)

@@ -23,7 +23,8 @@ typedef struct ColumnBounds
 /*
  * Counts the rows of a small cached table that pass its quals, and finds the
  * bounds of its columns of integers and dates in them: a fraction of a
- * millisecond.  Fills sampled_share and bounds, if it can.
+ * millisecond.  Fills sampled_share and bounds, if it can; sampled_share alone of
+ * a larger one whose quals read expressions.
  */
 extern void row_sample_take(PlannerInfo *root, ServedTable *table, Relation relation);
 /* Of so many rows the groups by these keys. */

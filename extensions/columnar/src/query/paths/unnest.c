@@ -72,7 +72,7 @@ unnest_join_functions(PlannerInfo *root, RelPipeline *planned, RelOptInfo *rel, 
 	if (list_difference(lists, before) != NIL)
 		return false;
 	if (rte->funcordinality)
-		names = lappend(names, makeVar(relation_number_of(root, rel->relid), list_length(rte->functions) + 1,
+		names = lappend(names, makeVar(relation_number_of(root, rel->relid), list_length(rte->eref->colnames),
 									   INT8OID, -1, InvalidOid, 0));
 	add_stage(planned, lists, names, is_left, may_refuse, rows);
 	return true;

@@ -7,8 +7,9 @@
  * happens to the type.  Their order is that of the type as long as no value was
  * added before another one: CREATE TYPE gives OIDs in the order of the values,
  * and a later value gets a later OID, until OIDs wrap around.  Otherwise a
- * comparison with a known value becomes a list of the values that pass it, and
- * what else needs the order is refused.
+ * comparison with a known value becomes a list of the values that pass it.  Other
+ * comparisons, sorts, min() and max() take a value's place in the order for it, if
+ * the type has few values; what is left is refused.
  *
  * The catalog is asked when a plan is made, and again when a node starts, each time
  * by a new snapshot.  That one sees each value that a row or a constant of the query
@@ -16,7 +17,8 @@
  * answer of the syscache could be older, since a transaction is seen as committed
  * before its invalidations are sent.  The query's own snapshot could be too old for
  * a constant.  Not seen are values that a volatile function reads later, of another
- * transaction that added them meanwhile.
+ * transaction that added them meanwhile: they have no place, and PostgreSQL's plan
+ * runs instead.
  *
  *-------------------------------------------------------------------------
  */
@@ -37,6 +39,9 @@
 
 #include "query/pipeline/enum_order.h"
 #include "query/pipeline/translate_constant.h"
+
+/* The place of a value is found by comparing it with one after the other. */
+#define PLACES_MAX	64
 
 /* The values of an enum in their order; *is_of_oids: they are ascending. */
 static Oid *
@@ -96,6 +101,65 @@ enum_order_is_kept(Translation *translation, Node *expr)
 		return true;
 	pfree(values_in_order(type, &count, &is_of_oids));
 	return is_of_oids || refuse(translation, type);
+}
+
+static PenumbraExpr
+constant_oid(Translation *translation, Oid value)
+{
+	return translate_datum(translation, OIDOID, ObjectIdGetDatum(value), false);
+}
+
+/* CASE WHEN value = the first THEN 1 WHEN value = the second THEN 2 ... */
+static PenumbraExpr
+place_of(Translation *translation, PenumbraExpr value, const Oid *values, int count)
+{
+	PenumbraExpr *branches = palloc(sizeof(PenumbraExpr) * (2 * count + 2));
+	PenumbraExpr *next = branches;
+
+	for (int i = 0; i < count; i++)
+	{
+		PenumbraExpr equality[] = {value, constant_oid(translation, values[i])};
+
+		*next++ = translate_call(translation, PENUMBRA_FN_EQ, PENUMBRA_BOOL, equality, 2);
+		*next++ = translate_int4(translation, i + 1);
+	}
+	*next++ = translate_call(translation, PENUMBRA_FN_IS_NOT_NULL, PENUMBRA_BOOL, &value, 1);
+	*next++ = translate_unsupported(translation, PENUMBRA_INT4);
+	return translate_call(translation, PENUMBRA_FN_CASE, PENUMBRA_INT4, branches, next - branches);
+}
+
+PenumbraExpr
+enum_order_key(Translation *translation, Node *expr, PenumbraExpr value)
+{
+	Oid			type = enum_of(expr);
+	int			count;
+	bool		is_of_oids;
+	Oid		   *values;
+
+	if (!OidIsValid(type))
+		return value;
+	values = values_in_order(type, &count, &is_of_oids);
+	if (is_of_oids)
+		return value;
+	return count <= PLACES_MAX ? place_of(translation, value, values, count) : (refuse(translation, type), -1);
+}
+
+PenumbraExpr
+enum_order_value(Translation *translation, Node *expr, PenumbraExpr place)
+{
+	int			count;
+	bool		is_of_oids;
+	Oid		   *values = values_in_order(enum_of(expr), &count, &is_of_oids);
+	PenumbraExpr *branches = palloc(sizeof(PenumbraExpr) * 2 * count);
+
+	for (int i = 0; i < count; i++)
+	{
+		PenumbraExpr equality[] = {place, translate_int4(translation, i + 1)};
+
+		branches[2 * i] = translate_call(translation, PENUMBRA_FN_EQ, PENUMBRA_BOOL, equality, 2);
+		branches[2 * i + 1] = constant_oid(translation, values[i]);
+	}
+	return translate_call(translation, PENUMBRA_FN_CASE, PENUMBRA_INT8, branches, 2 * count);
 }
 
 /* Whether the value is known when the node starts. */
@@ -161,6 +225,12 @@ exchange(PenumbraFunction function)
 	}
 }
 
+bool
+enum_order_has_known(List *nodes)
+{
+	return is_known(linitial(nodes)) || is_known(lsecond(nodes));
+}
+
 PenumbraExpr
 enum_order_passing(Translation *translation, PenumbraFunction function, List *nodes, int *compared)
 {
@@ -178,11 +248,6 @@ enum_order_passing(Translation *translation, PenumbraFunction function, List *no
 
 	*compared = is_known(linitial(nodes)) ? 1 : 0;
 	known = *compared == 1 ? linitial(nodes) : lsecond(nodes);
-	if (!is_known(known))
-	{
-		(void) refuse(translation, type);
-		return -1;
-	}
 	if (!known_value(translation, known, &value, &isnull) && translation->runtime_values != NULL)
 		return translation_refuse(translation, "value of an enum that cannot be evaluated");
 	while (!isnull && place < count && values[place] != value)

@@ -33,6 +33,26 @@ key_bits(List *grouping_sets)
 	return bits;
 }
 
+/* A projection of what the operator gives, with the values of such aggregates. */
+static bool
+add_values(Translation *translation, PipelineStage *stage, const bool *is_other_form)
+{
+	int			before = list_length(stage->exprs) + list_length(stage->names);
+	int			count = before + list_length(stage->aggrefs);
+	PenumbraExpr *values = palloc(sizeof(PenumbraExpr) * count);
+
+	for (int i = 0; i < count; i++)
+	{
+		values[i] = penumbra_plan_column(translation->plan, translation->current, i);
+		if (i >= before && is_other_form[i - before])
+			values[i] = translate_aggregate_value(translation, list_nth(stage->aggrefs, i - before), values[i]);
+		if (values[i] < 0)
+			return false;
+	}
+	return translation_keep_operator(translation, penumbra_plan_add_projection(translation->plan,
+																			   translation->current, values, count));
+}
+
 static bool
 add_to_plan(Translation *translation, PipelineStage *stage, const StageInput *inputs)
 {
@@ -40,6 +60,8 @@ add_to_plan(Translation *translation, PipelineStage *stage, const StageInput *in
 	int			call_count = list_length(stage->aggrefs);
 	PenumbraExpr *keys = palloc(sizeof(PenumbraExpr) * Max(key_count, 1));
 	PenumbraAggregateCall *calls = palloc0(sizeof(PenumbraAggregateCall) * Max(call_count, 1));
+	bool	   *is_other_form = palloc0(sizeof(bool) * Max(call_count, 1));
+	bool		has_other_form = false;
 	ListCell   *lc;
 
 	/* Without rows nothing is evaluated.  A refusal ends the translation, so nobody reads the depth then. */
@@ -54,18 +76,23 @@ add_to_plan(Translation *translation, PipelineStage *stage, const StageInput *in
 	}
 	foreach(lc, stage->aggrefs)
 	{
-		if (!translate_aggregate(translation, lfirst(lc), &calls[foreach_current_index(lc)]))
+		int			i = foreach_current_index(lc);
+
+		if (!translate_aggregate(translation, lfirst(lc), &calls[i], &is_other_form[i]))
 			return false;
+		has_other_form |= is_other_form[i];
 	}
 	translation->conditional_depth--;
-	return translation_keep_operator(translation, stage->grouping_sets == NIL
+	if (!translation_keep_operator(translation, stage->grouping_sets == NIL
 									 ? penumbra_plan_add_aggregation(translation->plan, translation->current,
 																	 keys, key_count, calls, call_count)
 									 : penumbra_plan_add_grouping_sets(translation->plan, translation->current,
 																	   keys, key_count,
 																	   key_bits(stage->grouping_sets),
 																	   list_length(stage->grouping_sets),
-																	   calls, call_count));
+																	   calls, call_count)))
+		return false;
+	return !has_other_form || add_values(translation, stage, is_other_form);
 }
 
 static List *

@@ -94,11 +94,12 @@ stage_sort_keys(Translation *translation, List *exprs, List *sort_flags)
 
 		if (!translate_has_collation(translation, exprCollation(lfirst(lc)), lfirst(lc)) ||
 			!translate_collation(translation, PENUMBRA_FN_LT, exprCollation(lfirst(lc)),
-								 &collation) ||
-			!enum_order_is_kept(translation, lfirst(lc)))
+								 &collation))
 			return NULL;
 		keys[i].collation = collation;
 		keys[i].expr = translate_expr(translation, lfirst(lc));
+		if (keys[i].expr >= 0)
+			keys[i].expr = enum_order_key(translation, lfirst(lc), keys[i].expr);
 		if (keys[i].expr < 0)
 			return NULL;
 		keys[i].descending = (flags & PIPELINE_SORT_DESCENDING) != 0;

@@ -238,7 +238,7 @@ static bool
 translate_window_aggregate(Translation *translation, WindowFunc *function, PenumbraWindowCall *call)
 {
 	call->function = PENUMBRA_WINDOW_AGGREGATE;
-	if (!translate_aggregate(translation, pipeline_aggref_of_window(function), &call->aggregate))
+	if (!translate_aggregate(translation, pipeline_aggref_of_window(function), &call->aggregate, NULL))
 		return false;
 	for (int i = 0; i < call->aggregate.argument_count; i++)
 	{

@@ -16,7 +16,9 @@
 #include "optimizer/tlist.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
+#include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
+#include "utils/numeric.h"
 #include "utils/regproc.h"
 
 #include "query/pipeline/can_fail.h"
@@ -27,6 +29,7 @@
 #include "query/pipeline/stage_sort.h"
 #include "query/pipeline/translate_aggregate.h"
 #include "query/pipeline/translate_collation.h"
+#include "query/pipeline/translate_constant.h"
 #include "query/pipeline/translate_expr.h"
 #include "query/pipeline/translate_type.h"
 #include "query/planning/repeats.h"
@@ -230,10 +233,59 @@ is_ordering(PenumbraAggregate function)
 		function == PENUMBRA_AGG_PERCENTILE_DISC || function == PENUMBRA_AGG_MODE;
 }
 
+/*
+ * Whether the engine computes something else, of which the value is made: of money the sum of its numbers, which
+ * may be larger than money; of an enum that is not in the order of its OIDs the place of the least value.
+ */
+static bool
+has_other_form(Translation *translation, const Aggref *aggref, PenumbraAggregate function)
+{
+	return aggref->aggfnoid == F_SUM_MONEY ||
+		((function == PENUMBRA_AGG_MIN || function == PENUMBRA_AGG_MAX) &&
+		 !enum_order_is_kept(translation, (Node *) linitial_node(TargetEntry, aggref->args)->expr));
+}
+
+static void
+set_other_form(const Aggref *aggref, PenumbraAggregateCall *call)
+{
+	call->result = aggref->aggfnoid == F_SUM_MONEY ? PENUMBRA_NUMERIC : PENUMBRA_INT4;
+}
+
+/* Sums beyond the type are PostgreSQL's: its versions wrap around, or raise an error. */
+static PenumbraExpr
+money_of_sum(Translation *translation, PenumbraExpr sum)
+{
+	Datum		limits[] = {
+		NumericGetDatum(int64_to_numeric(PG_INT64_MIN)), NumericGetDatum(int64_to_numeric(PG_INT64_MAX))
+	};
+	PenumbraExpr least[] = {sum, translate_datum(translation, NUMERICOID, limits[0], false)};
+	PenumbraExpr greatest[] = {sum, translate_datum(translation, NUMERICOID, limits[1], false)};
+	PenumbraExpr bounds[] = {
+		translate_call(translation, PENUMBRA_FN_GE, PENUMBRA_BOOL, least, 2),
+		translate_call(translation, PENUMBRA_FN_LE, PENUMBRA_BOOL, greatest, 2)
+	};
+	PenumbraExpr branches[] = {
+		translate_call(translation, PENUMBRA_FN_AND, PENUMBRA_BOOL, bounds, 2),
+		translate_call(translation, PENUMBRA_FN_CAST, PENUMBRA_INT8, &sum, 1),
+		translate_call(translation, PENUMBRA_FN_IS_NOT_NULL, PENUMBRA_BOOL, &sum, 1),
+		translate_unsupported(translation, PENUMBRA_INT8)
+	};
+
+	return translate_call(translation, PENUMBRA_FN_CASE, PENUMBRA_INT8, branches, lengthof(branches));
+}
+
+PenumbraExpr
+translate_aggregate_value(Translation *translation, Aggref *aggref, PenumbraExpr computed)
+{
+	return aggref->aggfnoid == F_SUM_MONEY ? money_of_sum(translation, computed)
+		: enum_order_value(translation, (Node *) linitial_node(TargetEntry, aggref->args)->expr, computed);
+}
+
 bool
-translate_aggregate(Translation *translation, Aggref *aggref, PenumbraAggregateCall *call)
+translate_aggregate(Translation *translation, Aggref *aggref, PenumbraAggregateCall *call, bool *is_other_form)
 {
 	PenumbraCollation *collation = NULL;
+	bool		has_form;
 	ListCell   *lc;
 
 	call->filter = -1;
@@ -245,9 +297,16 @@ translate_aggregate(Translation *translation, Aggref *aggref, PenumbraAggregateC
 	}
 	if (!translate_kind(translation, aggref, call) || !translate_result(translation, aggref, call))
 		return false;
+	has_form = has_other_form(translation, aggref, call->function);
+	if (has_form && is_other_form == NULL)
+		return translation_refuse(translation, psprintf("aggregate %s", format_procedure(aggref->aggfnoid))) >= 0;
+	if (is_other_form != NULL)
+		*is_other_form = has_form;
+	if (has_form)
+		set_other_form(aggref, call);
 	if (is_ordering(call->function) &&
 		(!translate_collation(translation, PENUMBRA_FN_LT, aggref->inputcollid, &collation) ||
-		 !enum_order_is_kept(translation, (Node *) linitial_node(TargetEntry, aggref->args)->expr)))
+		 (!has_form && !enum_order_is_kept(translation, (Node *) linitial_node(TargetEntry, aggref->args)->expr))))
 		return false;
 	call->collation = collation;
 	if (call->distinct && !translate_check_equality(translation, aggref->inputcollid))
@@ -264,6 +323,8 @@ translate_aggregate(Translation *translation, Aggref *aggref, PenumbraAggregateC
 			continue;
 		argument = translate_has_collation(translation, aggref->inputcollid, node)
 			? translate_expr(translation, node) : -1;
+		if (argument >= 0 && has_form)
+			argument = enum_order_key(translation, node, argument);
 		if (argument < 0)
 			return false;
 		call->arguments[call->argument_count++] = argument;

@@ -14,7 +14,12 @@
 
 /* Whether its result shows in which order rows were read. */
 extern bool aggregate_shows_row_order(const Aggref *aggref);
-/* `call` is zero before; false: refused. */
-extern bool translate_aggregate(Translation *translation, Aggref *aggref, PenumbraAggregateCall *call);
+/*
+ * `call` is zero before; false: refused.  *is_other_form: the aggregate's value is translate_aggregate_value() of what
+ * the call gives; NULL: that is refused.
+ */
+extern bool translate_aggregate(Translation *translation, Aggref *aggref, PenumbraAggregateCall *call,
+								bool *is_other_form);
+extern PenumbraExpr translate_aggregate_value(Translation *translation, Aggref *aggref, PenumbraExpr computed);
 
 #endif							/* PENUMBRA_TRANSLATE_AGGREGATE_H */

@@ -143,3 +143,12 @@ translate_int4(Translation *translation, int32 integer)
 {
 	return translate_datum(translation, INT4OID, Int32GetDatum(integer), false);
 }
+
+/* The cast of a text that the engine leaves to PostgreSQL. */
+PenumbraExpr
+translate_unsupported(Translation *translation, PenumbraType type)
+{
+	PenumbraExpr text = translate_datum(translation, TEXTOID, PointerGetDatum(cstring_to_text("none")), false);
+
+	return translate_call(translation, PENUMBRA_FN_CAST, type, &text, 1);
+}

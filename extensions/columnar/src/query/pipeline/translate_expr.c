@@ -78,14 +78,6 @@ translate_args(Translation *translation, List *nodes, PenumbraExpr *args)
 }
 
 PenumbraExpr
-translate_call(Translation *translation, PenumbraFunction function, PenumbraType result,
-			   const PenumbraExpr *args, int arg_count)
-{
-	return translation_take_expr(translation, penumbra_plan_call(translation->plan, function, result,
-														 args, arg_count));
-}
-
-PenumbraExpr
 translate_collated_call(Translation *translation, PenumbraFunction function, PenumbraType result,
 						const PenumbraCollation *collation, const PenumbraExpr *args,
 						int arg_count)
@@ -149,14 +141,25 @@ is_ordering(PenumbraFunction function)
 		function == PENUMBRA_FN_GE;
 }
 
-/* x < constant as x IN (the values before it). */
+/* x < constant as x IN (the values before it); x < y by their places. */
 static PenumbraExpr
 compare_enums(Translation *translation, PenumbraFunction function, List *nodes, const PenumbraExpr *args)
 {
 	int			compared;
-	PenumbraExpr passing = enum_order_passing(translation, function, nodes, &compared);
-	PenumbraExpr list_args[] = {args[compared], passing};
+	PenumbraExpr passing;
+	PenumbraExpr list_args[2];
 
+	if (!enum_order_has_known(nodes))
+	{
+		PenumbraExpr places[] = {
+			enum_order_key(translation, linitial(nodes), args[0]), enum_order_key(translation, lsecond(nodes), args[1])
+		};
+
+		return places[0] < 0 || places[1] < 0 ? -1 : translate_call(translation, function, PENUMBRA_BOOL, places, 2);
+	}
+	passing = enum_order_passing(translation, function, nodes, &compared);
+	list_args[0] = args[compared];
+	list_args[1] = passing;
 	return passing < 0 ? -1 : translate_call(translation, PENUMBRA_FN_IN_LIST, PENUMBRA_BOOL, list_args, 2);
 }
 

@@ -17,8 +17,6 @@ extern PenumbraExpr translate_expr(Translation *translation, Node *node);
 /* False: one is refused. */
 extern bool translate_args(Translation *translation, List *nodes, PenumbraExpr *args);
 
-extern PenumbraExpr translate_call(Translation *translation, PenumbraFunction function, PenumbraType result,
-								   const PenumbraExpr *args, int arg_count);
 extern PenumbraExpr translate_collated_call(Translation *translation, PenumbraFunction function, PenumbraType result,
 											const PenumbraCollation *collation, const PenumbraExpr *args,
 											int arg_count);

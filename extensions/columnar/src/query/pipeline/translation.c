@@ -42,6 +42,14 @@ translation_keep_operator(Translation *translation, PenumbraOperator added)
 	return true;
 }
 
+PenumbraExpr
+translate_call(Translation *translation, PenumbraFunction function, PenumbraType result,
+			   const PenumbraExpr *args, int arg_count)
+{
+	return translation_take_expr(translation, penumbra_plan_call(translation->plan, function, result,
+														 args, arg_count));
+}
+
 bool
 translation_finish(Translation *translation)
 {

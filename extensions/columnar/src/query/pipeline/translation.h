@@ -62,6 +62,8 @@ extern PenumbraExpr translation_refuse(Translation *translation, const char *rea
 extern PenumbraExpr translation_take_expr(Translation *translation, PenumbraExpr expr);
 /* Goes on from a new operator; false: it was refused. */
 extern bool translation_keep_operator(Translation *translation, PenumbraOperator added);
+extern PenumbraExpr translate_call(Translation *translation, PenumbraFunction function, PenumbraType result,
+								   const PenumbraExpr *args, int arg_count);
 
 /* Whether the expression has a value without a row: no volatile one, and evaluated at the node's start. */
 extern bool translation_is_runtime(Node *node);

@@ -3,10 +3,10 @@
  * expression_columns.c
  *	  Columns of scans that are expressions of a table's columns.
  *
- * A query level's expressions are walked once, leaves first.  A Var that the
- * engine cannot read is open until the smallest expression around it that can be
- * cached closes it.  What is open at the end is read as it is: then the table is
- * PostgreSQL's, as it ever was.
+ * A query level's expressions are walked once, leaves first.  A Var whose values
+ * have parts is open until the smallest expression around it that can be cached
+ * closes it.  What is open at the end is read as it is: a range is a column like
+ * any other then; what the engine cannot read makes the table PostgreSQL's.
  *
  * Above an outer join the columns of its inner side are NULL, those of expressions
  * too.  So expressions that can be something else of NULLs are no columns there.
@@ -49,7 +49,7 @@ typedef struct ExpressionColumn
 	Var		   *elements;		/* of a set-returning function: stands for it in target lists */
 } ExpressionColumn;
 
-/* What a level reads directly of columns that the engine cannot read. */
+/* What a level reads directly of columns whose values have parts. */
 typedef struct LevelColumns
 {
 	const PlannerInfo *root;
@@ -66,15 +66,7 @@ typedef struct FindContext
 
 /* ---------------------------------------------------------------- a level's expressions */
 
-static bool
-engine_can_read(const Var *var)
-{
-	PenumbraType type;
-
-	return cache_type_of(var->vartype, &type);
-}
-
-/* The call of jsonb_array_elements() that the relation is, alone; NULL: it is another one. */
+/* The call that the relation is, alone, of a function that gives rows of documents or of several columns. */
 static FuncExpr *
 elements_call(const PlannerInfo *root, Index relid)
 {
@@ -84,10 +76,10 @@ elements_call(const PlannerInfo *root, Index relid)
 	if (rte == NULL || rte->rtekind != RTE_FUNCTION || list_length(rte->functions) != 1)
 		return NULL;
 	call = linitial_node(RangeTblFunction, rte->functions)->funcexpr;
-	return IsA(call, FuncExpr) && ((FuncExpr *) call)->funcid == F_JSONB_ARRAY_ELEMENTS ? (FuncExpr *) call : NULL;
+	return IsA(call, FuncExpr) && list_image_column((FuncExpr *) call, 1) != NULL ? (FuncExpr *) call : NULL;
 }
 
-/* Or an element of a document's array, of which an expression can be a column of lists. */
+/* Or an element of a document, of which an expression can be a column of lists. */
 static bool
 is_of_table(const PlannerInfo *root, const Var *var)
 {
@@ -132,21 +124,35 @@ sole_relation(Node *node)
 	return linitial_node(Var, vars)->varno;
 }
 
-static Node *
-put_call_mutator(Node *node, void *call)
+typedef struct ColumnsContext
 {
-	if (node == NULL || IsA(node, Var))
-		return node == NULL ? NULL : copyObject(call);
-	return expression_tree_mutator(node, put_call_mutator, call);
+	FuncExpr   *call;
+	bool		has_others;		/* the rows' numbers */
+} ColumnsContext;
+
+static Node *
+put_columns_mutator(Node *node, void *argument)
+{
+	ColumnsContext *context = argument;
+	Node	   *column;
+
+	if (node == NULL)
+		return NULL;
+	if (!IsA(node, Var))
+		return expression_tree_mutator(node, put_columns_mutator, argument);
+	column = list_image_column(context->call, ((Var *) node)->varattno);
+	context->has_others |= column == NULL;
+	return column == NULL ? node : copyObject(column);
 }
 
-/* The expression of a table's columns that gives the values of the node, which is of one relation. */
+/* The expression of a table's columns that gives the values of the node, which is of one relation; NULL: none does. */
 static Node *
 expression_of_table(PlannerInfo *root, Node *node)
 {
-	FuncExpr   *call = elements_call(root, sole_relation(node));
+	ColumnsContext context = {.call = elements_call(root, sole_relation(node))};
+	Node	   *expr = context.call == NULL ? node : put_columns_mutator(node, &context);
 
-	return call == NULL ? node : put_call_mutator(node, call);
+	return context.has_others ? NULL : expr;
 }
 
 static bool
@@ -164,7 +170,7 @@ expression_columns_may_be(PlannerInfo *root, Node *node, Index *relid)
 	if (*relid == 0)
 		return false;
 	expr = expression_of_table(root, node);
-	return cached_expression_is_possible(expr) && sole_relation(expr) != 0 &&
+	return expr != NULL && cached_expression_is_possible(expr) && sole_relation(expr) != 0 &&
 		root->simple_rte_array[sole_relation(expr)]->rtekind == RTE_RELATION &&
 		is_strict_if_nullable(root, node) && is_strict_if_nullable(root, expr);
 }
@@ -264,6 +270,17 @@ is_better_fetched(PlannerInfo *root, Index relid, Node *node)
 		!expression_columns_is_cached(root, relid, node, EXPRESSION_KNOWN, &key);
 }
 
+/* Of a column that can be read as it is. */
+static bool
+is_of_whole_column(Node *node)
+{
+	Node	   *arg = IsA(node, NullTest) ? (Node *) ((NullTest *) node)->arg
+		: IsA(node, RelabelType) ? (Node *) ((RelabelType *) node)->arg : NULL;
+	PenumbraType type;
+
+	return arg != NULL && IsA(arg, Var) && cache_type_of(exprType(arg), &type);
+}
+
 static bool
 find_walker(Node *node, void *argument)
 {
@@ -277,14 +294,15 @@ find_walker(Node *node, void *argument)
 	{
 		Var		   *var = (Var *) node;
 
-		if (is_of_table(context->root, var) && var->varattno > 0 && !engine_can_read(var))
+		if (is_of_table(context->root, var) && var->varattno > 0 && cache_type_has_parts(var->vartype))
 			context->open = lappend(context->open, var);
 		return false;
 	}
 	if (IsA(node, RestrictInfo))
 		return find_walker((Node *) ((RestrictInfo *) node)->clause, argument);
 	(void) expression_tree_walker(node, find_walker, argument);
-	if (list_length(context->open) > open_before && expression_columns_may_be(context->root, node, &relid) &&
+	if (list_length(context->open) > open_before && !is_of_whole_column(node) &&
+		expression_columns_may_be(context->root, node, &relid) &&
 		!(context->is_returned && is_better_fetched(context->root, relid, node)))
 	{
 		context->open = list_truncate(context->open, open_before);
@@ -293,10 +311,50 @@ find_walker(Node *node, void *argument)
 	return false;
 }
 
+/* Whether the level reads the column of the relation, other than in expressions that are columns of lists. */
+static bool
+is_read(PlannerInfo *root, Index relid, AttrNumber column)
+{
+	const RelOptInfo *rel = root->simple_rel_array[relid];
+	Bitmapset  *restricted = NULL;
+	ListCell   *lc;
+
+	if (rel == NULL)
+		return false;
+	foreach(lc, rel->baserestrictinfo)
+		pull_varattnos((Node *) lfirst_node(RestrictInfo, lc)->clause, relid, &restricted);
+	return !bms_is_empty(rel->attr_needed[column - rel->min_attr]) ||
+		bms_is_member(column - FirstLowInvalidHeapAttributeNumber, restricted);
+}
+
+/* A column of a call in FROM, which the engine can read.  False: it cannot be cached. */
+static bool
+add_plain_elements(PlannerInfo *root, Index relid, AttrNumber number)
+{
+	Planning   *planning = planning_current();
+	Node	   *expr = list_image_column(elements_call(root, relid), number);
+	ExpressionColumn *column;
+
+	if (!cached_expression_is_possible(expr) || sole_relation(expr) == 0 ||
+		root->simple_rte_array[sole_relation(expr)]->rtekind != RTE_RELATION || !is_strict_if_nullable(root, expr))
+		return false;
+	column = palloc0(sizeof(ExpressionColumn));
+	column->number = EXPRESSION_COLUMN_FIRST + planning->expression_count++;
+	column->root = root;
+	column->relid = sole_relation(expr);
+	column->expr = below_joins_mutator(expr, NULL);
+	column->elements = makeVar(relation_number_of(root, relid), number, exprType(expr), exprTypmod(expr),
+							   exprCollation(expr), 0);
+	column->var = makeVar(relation_number_of(root, column->relid), column->number, LIST_IMAGE_TYPE, -1, InvalidOid, 0);
+	planning->expression_columns = lappend(planning->expression_columns, column);
+	return true;
+}
+
 /* Whether lists of what the level reads of the elements say how many there are. */
 static bool
 finish_elements(PlannerInfo *root, Index relid, List *open)
 {
+	FuncExpr   *call = elements_call(root, relid);
 	Var		   *element = makeVar(relid, 1, JSONBOID, -1, InvalidOid, 0);
 	Node	   *kind = (Node *) makeFuncExpr(F_JSONB_TYPEOF, TEXTOID, list_make1(element), DEFAULT_COLLATION_OID,
 											 InvalidOid, COERCE_EXPLICIT_CALL);
@@ -308,8 +366,16 @@ finish_elements(PlannerInfo *root, Index relid, List *open)
 		if (lfirst_node(Var, lc)->varno == (int) relid)
 			return false;
 	}
+	for (AttrNumber i = 1; call->funcid != F_JSONB_ARRAY_ELEMENTS && list_image_column(call, i) != NULL; i++)
+	{
+		if (exprType(list_image_column(call, i)) == TEXTOID && is_read(root, relid, i) &&
+			!add_plain_elements(root, relid, i))
+			return false;
+	}
 	if (expression_columns_of_elements(root, relid) != NIL)
 		return true;
+	if (call->funcid != F_JSONB_ARRAY_ELEMENTS)
+		return add_plain_elements(root, relid, 1);
 	if (!expression_columns_may_be(root, kind, &of))
 		return false;
 	expression_columns_add(root, kind);
@@ -457,7 +523,7 @@ topmost_parent(const PlannerInfo *root, Index relid)
 	return relid;
 }
 
-/* Whether the column, which the engine cannot read, is read by expressions alone that are columns. */
+/* Whether the column, whose values have parts, is read by expressions alone that are columns. */
 static bool
 is_hidden(PlannerInfo *root, const Var *var)
 {
@@ -465,7 +531,7 @@ is_hidden(PlannerInfo *root, const Var *var)
 	Index		relid;
 	ListCell   *lc;
 
-	if (!is_of_table(root, var) || var->varattno <= 0 || engine_can_read(var))
+	if (!is_of_table(root, var) || var->varattno <= 0 || !cache_type_has_parts(var->vartype))
 		return false;
 	level = examine_level(root);
 	relid = topmost_parent(root, var->varno);

@@ -52,6 +52,16 @@ has_one_form(Oid type, int32 typmod, Oid collation)
 		case MACADDR8OID:
 		case BITOID:
 		case VARBITOID:
+		case INT4RANGEOID:
+		case INT8RANGEOID:
+		case DATERANGEOID:
+		case TSRANGEOID:
+		case TSTZRANGEOID:
+		case INT4MULTIRANGEOID:
+		case INT8MULTIRANGEOID:
+		case DATEMULTIRANGEOID:
+		case TSMULTIRANGEOID:
+		case TSTZMULTIRANGEOID:
 			return true;
 		case NUMERICOID:
 			return typmod >= 0;
