@@ -187,6 +187,7 @@ Whole queries run in one plan of the engine, from the scans to the result:
 | `x < (SELECT agg(...) FROM ... WHERE column = outer.column)`, the same in the target list | aggregation by the columns, joined; without an aggregate a second row is an error |
 | subqueries in `FROM`, views, `WITH`; `UNION`, `INTERSECT`, `EXCEPT`, also with `ALL` | part of the plan |
 | `SELECT DISTINCT ON (...)` whose `ORDER BY` goes on after the keys | the first row of each partition |
+| `FETCH FIRST n ROWS WITH TIES` | the rows whose rank is up to n; n and an `OFFSET` are constants |
 | `LATERAL (SELECT ... WHERE column = outer.column)` | aggregation by the columns, joined; with `ORDER BY` and `LIMIT` the first rows of each partition, joined |
 | `VALUES`, functions, `WITH ... AS MATERIALIZED`, subqueries with what is not on this page, tables that are not cached or cannot be | computed by PostgreSQL, joined in vectors; nothing volatile |
 

@@ -1,0 +1,48 @@
+-- Shapes of queries that run whole in vectors: comparisons of rows, subqueries that rows are ordered by, WITH TIES.
+SET client_min_messages = warning;
+CREATE EXTENSION IF NOT EXISTS penumbra;
+SET penumbra.threads_per_query = 0;
+SET max_parallel_workers_per_gather = 0;
+\getenv directory PG_ABS_SRCDIR
+\set agree :directory '/agree.sql'
+\i :agree
+\set explained :directory '/explained.sql'
+\i :explained
+CREATE TABLE sold (id int, shop int, day date, price numeric(8, 2), kind text COLLATE "C", f float8);
+INSERT INTO sold SELECT i, nullif(i % 50, 7), date '2024-01-01' + i % 91, i % 977 / 4.0, nullif('kind ' || i % 9, 'kind 3'), i / 8.0
+  FROM generate_series(1, 20000) i;
+CREATE TABLE shop (id int, town text, since date);
+INSERT INTO shop SELECT i, 'town ' || i % 6, date '2023-06-01' + 20 * i FROM generate_series(1, 60) i;
+VACUUM ANALYZE sold, shop;
+SELECT penumbra.load('sold') > 0 AND penumbra.load('shop') > 0 AS loaded;
+-- rows compared: the first pair that differs decides
+SELECT * FROM compared('SELECT id FROM sold WHERE (day, id) > (date ''2024-03-20'', 15000) ORDER BY day, id LIMIT 20');
+SELECT * FROM compared('SELECT count(*), min(id) FROM sold WHERE (shop, kind, id) <= (20, ''kind 5'', 7000)', 'prefer');
+SELECT * FROM compared('SELECT (shop, price) < (f, id), (kind, shop) >= (NULL, 3), (3, kind) > (shop, ''kind 2''), count(*) FROM sold GROUP BY 1, 2, 3', 'prefer');
+SELECT * FROM compared('SELECT count(*) FROM sold WHERE NOT ((shop, id) < (10, 5000))', 'prefer');
+SELECT * FROM compared('SELECT count(*) FROM sold a JOIN shop b ON a.shop = b.id AND (a.day, a.id) < (b.since, b.id)', 'prefer');
+-- the second pair is not looked at where the first decides
+SELECT * FROM compared('SELECT count(*) FROM sold WHERE (shop, 10 / (shop - 20)) < (21, 3) OR shop IS NULL', 'prefer');
+SELECT agree('SELECT count(*) FROM sold WHERE (shop, 10 / (shop - 20)) <= (20, 3)');
+-- subqueries that the rows are ordered by are wanted for all of them, others for few
+SELECT * FROM compared('SELECT s.id, (SELECT sum(price) FROM sold WHERE shop = s.id) AS a, (SELECT count(*) FROM sold WHERE shop = s.id AND kind = ''kind 1'') AS b
+  FROM shop s ORDER BY 2 DESC NULLS LAST, 1 LIMIT 7', 'prefer');
+SELECT * FROM compared('SELECT s.id FROM shop s ORDER BY (SELECT max(day) FROM sold WHERE shop = s.id) DESC NULLS LAST, 1 LIMIT 7 OFFSET 2', 'prefer');
+SELECT * FROM compared('SELECT s.id, (SELECT sum(price) FROM sold WHERE shop = s.id) FROM shop s ORDER BY 1 LIMIT 3', 'prefer');
+SELECT agree('SELECT s.id, (SELECT price FROM sold WHERE shop = s.id) FROM shop s ORDER BY 2, 1 LIMIT 3');
+-- WITH TIES: the peers of the last row, too
+EXPLAIN (COSTS OFF) SELECT id, price FROM sold WHERE shop < 9 ORDER BY price DESC FETCH FIRST 3 ROWS WITH TIES;
+SELECT * FROM compared('SELECT id, price FROM sold ORDER BY price DESC FETCH FIRST 30 ROWS WITH TIES');
+SELECT * FROM compared('SELECT id, kind FROM sold ORDER BY kind NULLS FIRST, day FETCH FIRST ROW WITH TIES');
+SELECT * FROM compared('SELECT count(*), min(day), max(day) FROM (SELECT * FROM sold ORDER BY day OFFSET 1000 FETCH FIRST 10 ROWS WITH TIES) s');
+SELECT * FROM compared('SELECT shop, count(*) FROM sold GROUP BY shop ORDER BY 2 DESC, shop IS NULL FETCH FIRST 2 ROWS WITH TIES');
+SELECT * FROM compared('SELECT day FROM sold UNION SELECT since FROM shop ORDER BY 1 FETCH FIRST 5 ROWS WITH TIES');
+SELECT * FROM compared('SELECT id FROM sold ORDER BY f FETCH FIRST 30000 ROWS WITH TIES');
+SELECT * FROM compared('SELECT a.id, b.id, rank() OVER (PARTITION BY b.town ORDER BY a.id) FROM sold a JOIN shop b ON a.shop = b.id AND a.day = b.since
+  ORDER BY b.since FETCH FIRST 3 ROWS WITH TIES');
+SELECT agree('SELECT id, price FROM sold ORDER BY price, id OFFSET 7 FETCH FIRST 5 ROWS WITH TIES');
+SELECT agree('SELECT id, price FROM sold ORDER BY price, id OFFSET 30000 FETCH FIRST 5 ROWS WITH TIES');
+SELECT * FROM compared('SELECT id, price FROM sold ORDER BY price FETCH FIRST 0 ROWS WITH TIES');
+SELECT agree('SELECT id, price FROM sold ORDER BY price FETCH FIRST -1 ROWS WITH TIES');
+DROP TABLE sold, shop;
+DROP FUNCTION agree, rows_of, compared, explained;
