@@ -191,8 +191,9 @@ Whole queries run in one plan of the engine, from the scans to the result:
 | `LATERAL (SELECT ... WHERE column = outer.column)` | aggregation by the columns, joined; with `ORDER BY` and `LIMIT` the first rows of each partition, joined |
 | `VALUES`, functions, `WITH ... AS MATERIALIZED`, subqueries with what is not on this page, tables that are not cached or cannot be | computed by PostgreSQL, joined in vectors; nothing volatile |
 
-Subqueries that stay PostgreSQL's, as those correlated by other conditions than equalities or with `LIMIT` but no order,
-run once for each value of the query around them, below its `Memoize` node.
+Beside `column = outer.column` a subquery may have other conditions of the outer query's columns, as `day < outer.day`.
+Subqueries that stay PostgreSQL's, as those without such an equality or with `LIMIT` but no order, run once for each
+value of the query around them, below its `Memoize` node.
 
 The rows of the smaller side filter the scan of the larger one, before its columns are decoded. Which side is smaller is
 estimated; a join that finds otherwise starts anew the other way round (`EXPLAIN ANALYZE`: "Sides Swapped"). Memory is
