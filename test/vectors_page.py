@@ -189,7 +189,8 @@ Whole queries run in one plan of the engine, from the scans to the result:
 | `SELECT DISTINCT ON (...)` whose `ORDER BY` goes on after the keys | the first row of each partition |
 | `FETCH FIRST n ROWS WITH TIES` | the rows whose rank is up to n; n and an `OFFSET` are constants |
 | `LATERAL (SELECT ... WHERE column = outer.column)` | aggregation by the columns, joined; with `ORDER BY` and `LIMIT` the first rows of each partition, joined |
-| `VALUES`, functions, `WITH ... AS MATERIALIZED`, subqueries with what is not on this page, tables that are not cached or cannot be | computed by PostgreSQL, joined in vectors; nothing volatile |
+| `LATERAL (VALUES (a), (b))`, columns as rows | up to 16 projections of the same rows |
+| `VALUES`, functions, `WITH ... AS MATERIALIZED`, `WITH RECURSIVE` below groups, subqueries with what is not on this page, tables that are not cached or cannot be | computed by PostgreSQL, joined in vectors; nothing volatile |
 
 Beside `column = outer.column` a subquery may have other conditions of the outer query's columns, as `day < outer.day`.
 Subqueries that stay PostgreSQL's, as those without such an equality or with `LIMIT` but no order, run once for each

@@ -199,6 +199,9 @@ class ClauseQueryGenerator:
         union = " UNION ALL ".join(f"SELECT * FROM ({member}) m{i}" for i, member in enumerate(chosen))
         outer = self.random.choice(("few", "few", "small", "(SELECT k FROM v WHERE k < 9)"))
         join = self.random.choice(("JOIN", "LEFT JOIN"))
+        if self.random.random() < 0.25:
+            return ClauseQuery("WITH RECURSIVE r (k, n) AS (SELECT 1, 1 UNION ALL SELECT k + 1, n * 2 % 97 FROM r WHERE k < 300) "
+                               f"SELECT r.n, count(*), sum(z.v) FROM r {join} ({union}) z ON z.k = r.k GROUP BY 1")
         more = self.random.choice(("", " JOIN ua big ON big.k = o.k", " LEFT JOIN v big ON big.k = o.k"))
         return ClauseQuery(f"SELECT o.k, z.v FROM {outer} o {join} ({union}) z ON z.k = o.k{more}")
 
@@ -321,7 +324,7 @@ class ClauseQueryGenerator:
                         f"(SELECT count(*) + o.k {where})", f"(SELECT count(*) {where} HAVING count(*) > 1)", f"(SELECT i.k {where})"))
         if self.random.random() < 0.2:
             lateral = choose((f"SELECT count(*) AS z {where}", f"SELECT i.k AS z {where} ORDER BY {other}, i.k LIMIT 2",
-                              f"SELECT i.k + o.k AS z {where}", f"SELECT {other} AS z {where} GROUP BY 1"))
+                              f"SELECT i.k + o.k AS z {where}", f"SELECT z FROM (VALUES ({own}), (NULL), ({own})) x (z)", f"SELECT {other} AS z {where} GROUP BY 1"))
             return ClauseQuery(f"SELECT o.k, l.z FROM {outer} {choose(('LEFT', 'INNER'))} JOIN LATERAL ({lateral}) l ON true")
         return ClauseQuery(choose((f"SELECT o.k, {value} FROM {outer}", f"SELECT count(*) FROM {outer} WHERE {value} IS NOT NULL",
                                    f"SELECT {value} AS q, count(*) FROM {outer} GROUP BY 1",

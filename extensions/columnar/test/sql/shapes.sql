@@ -1,5 +1,5 @@
 -- Shapes of queries that run whole in vectors: comparisons of rows, subqueries that rows are ordered by or that are
--- correlated by more than equalities, WITH TIES.
+-- correlated by more than equalities, columns as rows, WITH TIES.
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS penumbra;
 SET penumbra.threads_per_query = 0;
@@ -61,6 +61,15 @@ SELECT * FROM compared('SELECT s.id, (SELECT count(*) FROM sold WHERE day > s.si
 SELECT * FROM compared('SELECT s.id, (SELECT count(*) FROM sold WHERE shop = s.id AND price > s.n AND s.n::text > kind) FROM shop s', 'prefer');
 SELECT agree('SELECT s.id, (SELECT price FROM sold WHERE shop = s.id AND day < s.since) FROM shop s');
 SELECT agree('SELECT s.id, (SELECT count(*) FROM sold WHERE shop = s.id AND 10 / (id - 8) > s.id) FROM shop s');
+-- columns as rows
+SELECT * FROM compared('SELECT k, count(v), sum(v) FROM sold CROSS JOIN LATERAL (VALUES (''price'', price), (''id'', id::numeric), (kind, NULL)) u (k, v) GROUP BY k', 'prefer');
+SELECT * FROM compared('SELECT s.town, u.n, count(*) FROM sold JOIN shop s ON s.id = shop LEFT JOIN LATERAL (VALUES (day, 1), (since, 2)) u (d, n) ON true
+  WHERE price > 100 GROUP BY 1, 2', 'prefer');
+SELECT * FROM compared('SELECT id, v FROM sold, LATERAL (VALUES (price), (price + shop), (10 / id)) u (v) WHERE v > 240 AND v < id', 'prefer');
+SELECT * FROM compared('SELECT id, (SELECT max(v) FROM (VALUES (shop), (id % 50), (NULL)) u (v)) FROM sold WHERE id < 200', 'prefer');
+SELECT * FROM compared('SELECT t.town, v FROM (SELECT town, count(*) n, max(since) FROM shop GROUP BY town) t, LATERAL (VALUES (n), (2 * n)) u (v)', 'prefer');
+SELECT * FROM compared('SELECT t.town, v FROM (SELECT town, id FROM shop ORDER BY since LIMIT 5) t, LATERAL (VALUES (id), (2 * id)) u (v)', 'prefer');
+SELECT agree('SELECT id, v FROM sold, LATERAL (VALUES (price), (10 / (shop - 20))) u (v)');
 -- WITH TIES: the peers of the last row, too
 EXPLAIN (COSTS OFF) SELECT id, price FROM sold WHERE shop < 9 ORDER BY price DESC FETCH FIRST 3 ROWS WITH TIES;
 SELECT * FROM compared('SELECT id, price FROM sold ORDER BY price DESC FETCH FIRST 30 ROWS WITH TIES');

@@ -186,44 +186,6 @@ add_keys(const Subquery *subquery, List *dependences, Index name, List **exprs, 
 	}
 }
 
-/* Whether the stage gives the same rows when it is computed again. */
-static bool
-is_repeatable(const PipelineStage *stage)
-{
-	ListCell   *lc;
-
-	switch (stage->kind)
-	{
-		case PIPELINE_SCAN:
-			if (stage->source != NULL)
-				return false;
-			break;
-		case PIPELINE_AGGREGATION:
-			foreach(lc, stage->aggrefs)
-			{
-				if (!aggregate_repeats(lfirst_node(Aggref, lc)))
-					return false;
-			}
-			foreach(lc, stage->exprs)
-			{
-				if (!repeats_has_one_form(lfirst(lc)))
-					return false;
-			}
-			break;
-		case PIPELINE_SORT:
-		case PIPELINE_WINDOW:
-			return false;
-		default:
-			break;
-	}
-	foreach(lc, stage->inputs)
-	{
-		if (!is_repeatable(lfirst(lc)))
-			return false;
-	}
-	return true;
-}
-
 /* The rows around the subquery, reduced to the values of its Params; false: they cannot be had, or not twice. */
 static bool
 find_values(const Subquery *subquery, ParamValues *values, RelPipeline *planned)
@@ -234,7 +196,7 @@ find_values(const Subquery *subquery, ParamValues *values, RelPipeline *planned)
 	ListCell   *lc;
 
 	memset(values, 0, sizeof(ParamValues));
-	if (subquery->args == NIL || !is_repeatable(subquery->outer->pipeline->top))
+	if (subquery->args == NIL || !rel_pipeline_repeats(subquery->outer->pipeline->top))
 		return false;
 	foreach(lc, subquery->args)
 	{
