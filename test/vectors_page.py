@@ -147,6 +147,9 @@ ORDERED_SET = {
 }
 
 COLLECTING = """
+`rank`, `dense_rank`, `percent_rank` and `cume_dist` of a constant `WITHIN GROUP (ORDER BY ...)` one key run in vectors,
+as counts of the rows before it.
+
 `string_agg(text, delimiter)` and `array_agg` run in vectors with an order inside: `ORDER BY` by any types and
 directions, or `DISTINCT`. Without one the result shows the order in which rows are read. Over one table that
 PostgreSQL would read from its first page to its last, the engine gives them that order, for as many rows as memory for

@@ -109,6 +109,11 @@ over_no_rows_mutator(Node *node, void *context)
 			case F_REGR_COUNT:
 				return (Node *) makeConst(INT8OID, -1, InvalidOid, sizeof(int64), Int64GetDatum(0),
 										  false, FLOAT8PASSBYVAL);
+			case F_RANK_ANY:
+			case F_DENSE_RANK_ANY:
+			case F_PERCENT_RANK_ANY:
+			case F_CUME_DIST_ANY:
+				return node;
 			default:
 				return (Node *) makeNullConst(aggref->aggtype, -1, aggref->aggcollid);
 		}

@@ -30,6 +30,7 @@
 #include "query/paths/core_path.h"
 #include "query/paths/custom_path.h"
 #include "query/paths/early_aggregation.h"
+#include "query/paths/hypothetical_sets.h"
 #include "query/paths/order_clauses.h"
 #include "query/paths/row_sample.h"
 #include "query/paths/scan_paths.h"
@@ -511,6 +512,8 @@ group_rows(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel, Rel
 	PipelineStage *stage;
 	List	   *keys;
 	List	   *stage_keys;
+	List	   *hypothetical;
+	List	   *values;
 
 	if (!find_group_inputs(root, output_rel->reltarget, having, &inputs))
 		return NULL;
@@ -531,7 +534,8 @@ group_rows(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel, Rel
 	if (!has_sets)
 		add_row_order(root, input_rel, planned, inputs.aggrefs);
 	stage = pipeline_add_stage(planned->pipeline, PIPELINE_AGGREGATION, stage_keys);
-	stage->aggrefs = (List *) rel_pipeline_normalize(root, planned, (Node *) inputs.aggrefs);
+	stage->aggrefs = hypothetical_sets_replace((List *) rel_pipeline_normalize(root, planned, (Node *) inputs.aggrefs),
+											   &hypothetical, &values);
 	if (has_sets)
 	{
 		add_grouping_sets(root, planned->pipeline, &inputs);
@@ -543,6 +547,13 @@ group_rows(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel, Rel
 	cost_add_aggregation(planned, list_length(keys), list_length(inputs.aggrefs),
 						 grouped_rows(root, keys, having, output_rel, planned->rows));
 	planned->pipeline->top->rows = planned->rows;
+	if (hypothetical != NIL)
+	{
+		List	   *outputs = stage_outputs(planned->pipeline->top);
+
+		pipeline_add_stage(planned->pipeline, PIPELINE_PROJECTION, list_concat_copy(outputs, values))->names =
+			list_concat_copy(outputs, hypothetical);
+	}
 	if (having != NIL)
 		pipeline_add_stage(planned->pipeline, PIPELINE_FILTER,
 						   (List *) rel_pipeline_normalize(root, planned, (Node *) having));
