@@ -151,6 +151,9 @@ ORDERED_SET = {
 }
 
 COLLECTING = """
+`rank`, `dense_rank`, `percent_rank` and `cume_dist` of a constant `WITHIN GROUP (ORDER BY ...)` one key run in vectors,
+as counts of the rows before it.
+
 `string_agg(text, delimiter)` and `array_agg` run in vectors with an order inside: `ORDER BY` by any types and
 directions, or `DISTINCT`. Without one the result shows the order in which rows are read. Over one table that
 PostgreSQL would read from its first page to its last, the engine gives them that order, for as many rows as memory for
@@ -191,11 +194,14 @@ Whole queries run in one plan of the engine, from the scans to the result:
 | `x < (SELECT agg(...) FROM ... WHERE column = outer.column)`, the same in the target list | aggregation by the columns, joined; without an aggregate a second row is an error |
 | subqueries in `FROM`, views, `WITH`; `UNION`, `INTERSECT`, `EXCEPT`, also with `ALL` | part of the plan |
 | `SELECT DISTINCT ON (...)` whose `ORDER BY` goes on after the keys | the first row of each partition |
+| `FETCH FIRST n ROWS WITH TIES` | the rows whose rank is up to n; n and an `OFFSET` are constants |
 | `LATERAL (SELECT ... WHERE column = outer.column)` | aggregation by the columns, joined; with `ORDER BY` and `LIMIT` the first rows of each partition, joined |
-| `VALUES`, functions, `WITH ... AS MATERIALIZED`, subqueries with what is not on this page, tables that are not cached or cannot be | computed by PostgreSQL, joined in vectors; nothing volatile |
+| `LATERAL (VALUES (a), (b))`, columns as rows | up to 16 projections of the same rows |
+| `VALUES`, functions, `WITH ... AS MATERIALIZED`, `WITH RECURSIVE` below groups, subqueries with what is not on this page, tables that are not cached or cannot be | computed by PostgreSQL, joined in vectors; nothing volatile |
 
-Subqueries that stay PostgreSQL's, as those correlated by other conditions than equalities or with `LIMIT` but no order,
-run once for each value of the query around them, below its `Memoize` node.
+Beside `column = outer.column` a subquery may have other conditions of the outer query's columns, as `day < outer.day`.
+Subqueries that stay PostgreSQL's, as those without such an equality or with `LIMIT` but no order, run once for each
+value of the query around them, below its `Memoize` node.
 
 The rows of the smaller side filter the scan of the larger one, before its columns are decoded. Which side is smaller is
 estimated; a join that finds otherwise starts anew the other way round (`EXPLAIN ANALYZE`: "Sides Swapped"). Memory is

@@ -1,10 +1,10 @@
 """Random queries about which clauses of a query are done, how often a part is computed, what is evaluated at all, how
 values of two types compare, and how often volatile functions are called.
 
-Seven shapes over tables of their own: subqueries in aggregates below LIMIT, OFFSET, DISTINCT and set operations; CTEs
+Eight shapes over tables of their own: subqueries in aggregates below LIMIT, OFFSET, DISTINCT and set operations; CTEs
 whose rows are not a function of their input; members of UNION ALL that PostgreSQL computes; expressions that fail
 unless CASE, COALESCE, OR, AND or FILTER guards them; conditions without columns that fail, of which no row may be
-asked; volatile functions below subqueries; and comparisons, memberships, quantifiers and joins of every pair of
+asked; volatile functions below subqueries; subqueries that are correlated by more than equalities; and comparisons, memberships, quantifiers and joins of every pair of
 types that PostgreSQL compares. PostgreSQL's answer has no error in most of them, and ours may
 have none then: unlike in join_queries.py nothing is left open by the order of evaluation.
 """
@@ -114,7 +114,7 @@ class ClauseQueryGenerator:
 
     def query(self) -> ClauseQuery:
         return self.random.choice((self._clauses, self._repeated, self._sources, self._guarded, self._guarded,
-                                   self._typed, self._volatile, self._asked))()
+                                   self._typed, self._volatile, self._asked, self._correlated))()
 
     # ------------------------------------------------------------ clauses
 
@@ -199,6 +199,9 @@ class ClauseQueryGenerator:
         union = " UNION ALL ".join(f"SELECT * FROM ({member}) m{i}" for i, member in enumerate(chosen))
         outer = self.random.choice(("few", "few", "small", "(SELECT k FROM v WHERE k < 9)"))
         join = self.random.choice(("JOIN", "LEFT JOIN"))
+        if self.random.random() < 0.25:
+            return ClauseQuery("WITH RECURSIVE r (k, n) AS (SELECT 1, 1 UNION ALL SELECT k + 1, n * 2 % 97 FROM r WHERE k < 300) "
+                               f"SELECT r.n, count(*), sum(z.v) FROM r {join} ({union}) z ON z.k = r.k GROUP BY 1")
         more = self.random.choice(("", " JOIN ua big ON big.k = o.k", " LEFT JOIN v big ON big.k = o.k"))
         return ClauseQuery(f"SELECT o.k, z.v FROM {outer} o {join} ({union}) z ON z.k = o.k{more}")
 
@@ -297,6 +300,35 @@ class ClauseQueryGenerator:
             f"SELECT sum(CASE WHEN {condition} THEN 1 ELSE 10 END) FROM typed x", f"SELECT x.id, {condition} FROM typed x",
             f"SELECT count(*), count(x.id), count(y.id) FROM typed x {join} typed y ON x.{a} = y.{b}",
             f"SELECT count(*) FROM typed x JOIN typed y ON x.{a} = y.{b} AND x.{b} <= y.{a} WHERE {condition}")))
+
+    # ------------------------------------------------------------ subqueries correlated by more than equalities
+
+    def _correlated(self) -> ClauseQuery:
+        choose = self.random.choice
+        outer, inner, own, other = choice = choose((
+            ("v o", "w i", "o.b", "i.b"), ("w o", "v i", "o.b", "i.b"), ("t o", "w i", "o.a", "i.b % 9"), ("few o", "t i", "o.k", "i.a"),
+            ("(SELECT k, nullif(b % 50, 7) AS b FROM v) o", "v i", "o.b", "i.b % 60"), ("small o JOIN v j ON j.k = o.k", "w i", "j.b", "i.b"),
+            *(("typed o", "typed i", f"o.{x}", f"i.{y}") for x, y in (("d", "ts"), ("i4", "i8"), ("f8", "i8"), ("n", "i4"), ("txt", "vc")))))
+        equality = choose(("i.k = o.k", "i.k = o.k", "i.k % 40 = o.k % 40 AND i.k < 80", f"i.k = o.k AND {other} IS NOT NULL"))
+        condition = choose((f"{other} < {own}", f"{other} >= {own}", f"{other} <> {own}", f"{other} BETWEEN {own} AND {own}",
+                            f"({other} < {own} OR o.k > 500)", f"{other} IS DISTINCT FROM {own}", f"{other} > coalesce({own}, NULL)",
+                            f"({other}, i.k) < ({own}, o.k)", f"{other} < {own} AND {other} <> nullif({own}, NULL)"))
+        where = f"FROM {inner} WHERE {equality} AND {condition}"
+        if choice[0].startswith("typed"):
+            picked = f"(SELECT {other} {where} ORDER BY i.id LIMIT 1)"
+        else:
+            picked = f"(SELECT {other} {where} ORDER BY {other} DESC LIMIT 1)"
+        value = choose((f"(SELECT count(*) {where})", f"(SELECT max({other}) {where})", f"(SELECT sum(i.k) {where})", picked,
+                        f"EXISTS (SELECT {where})", f"{own} IN (SELECT {other} {where})", f"{own} NOT IN (SELECT {other} {where})",
+                        f"{own} > ALL (SELECT {other} {where})", f"{own} <= ANY (SELECT {other} {where})",
+                        f"(SELECT count(*) + o.k {where})", f"(SELECT count(*) {where} HAVING count(*) > 1)", f"(SELECT i.k {where})"))
+        if self.random.random() < 0.2:
+            lateral = choose((f"SELECT count(*) AS z {where}", f"SELECT i.k AS z {where} ORDER BY {other}, i.k LIMIT 2",
+                              f"SELECT i.k + o.k AS z {where}", f"SELECT z FROM (VALUES ({own}), (NULL), ({own})) x (z)", f"SELECT {other} AS z {where} GROUP BY 1"))
+            return ClauseQuery(f"SELECT o.k, l.z FROM {outer} {choose(('LEFT', 'INNER'))} JOIN LATERAL ({lateral}) l ON true")
+        return ClauseQuery(choose((f"SELECT o.k, {value} FROM {outer}", f"SELECT count(*) FROM {outer} WHERE {value} IS NOT NULL",
+                                   f"SELECT {value} AS q, count(*) FROM {outer} GROUP BY 1",
+                                   f"SELECT count(*) FROM {outer} WHERE o.k < 3 OR ({value})::text > '1'")))
 
     # ------------------------------------------------------------ volatile functions
 

@@ -162,6 +162,10 @@ def _fill_templates() -> None:
         "{bool} IS NOT FALSE",
         "{bool} IS UNKNOWN",
         "starts_with({text}, {=text})",
+        "({i4}, {text}) < ({=i4}, {=text})",
+        "({d}, {num}, {i8}) >= ({d}, {=num}, {i4})",
+        "({text}, {ts}) > ({text}, NULL)",
+        "({bp}, {f8}) <= ({=bp}, {f4})",
     )
     _add(
         "bool",

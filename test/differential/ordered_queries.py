@@ -8,6 +8,7 @@ Orders of what is collected end with the row's number, and only what has one spe
 import dataclasses
 from dataclasses import dataclass
 
+from expressions import CONSTANTS, SQL_TYPES
 from queries import BY_VALUE, EXACT, Output, Query, QueryGenerator
 
 FRACTIONS = ("0", "1", "0.5", "0.5", "0.25", "0.9", "0.999", "1/3.0", "0.1::real", "NULL", "(SELECT 0.75)")
@@ -72,12 +73,19 @@ class OrderedQueryGenerator(QueryGenerator):
             f"percentile_disc({self._fractions()}) WITHIN GROUP (ORDER BY {self._value(ORDERED)}{direction})",
             f"mode() WITHIN GROUP (ORDER BY {self._value(ORDERED)}{direction})",
             f"{pick(['bit_and', 'bit_or', 'bit_xor'])}({self._value(('i2', 'i4', 'i8'))})",
+            self._hypothetical(direction),
         ])  # fmt: skip
         if self.choose.random() < 0.5:
             made = self._collected()
         if self.choose.random() < 0.2:
             made += f" FILTER (WHERE {self.expressions.expression('bool', 1)})"
         return Output(made)
+
+    def _hypothetical(self, direction: str) -> str:
+        kind = self.choose.choice(("i2", "i4", "i8", "f8", "num", "d", "ts", "tz", "text", "bool", "en", "uuid"))
+        value = f"{self.choose.choice(CONSTANTS[kind])}::{SQL_TYPES[kind]}" if self.choose.random() < 0.9 else "NULL"
+        name = self.choose.choice(("rank", "dense_rank", "percent_rank", "cume_dist"))
+        return f"{name}({value}) WITHIN GROUP (ORDER BY {self._value((kind,))}{direction})"
 
     def _collected(self) -> str:
         pick = self.choose.choice

@@ -152,7 +152,7 @@ class QueryGenerator:
     def query(self) -> Query:
         shapes = [(self.projection, 20), (self.top, 15), (self.plain_aggregation, 20), (self.grouped, 35),
                   (self.distinct, 8), (self.nested, 10), (self.whole_rows, 4), (self.metadata, 8),
-                  (self.distinct_counts, 8), (self.groups_in_order, 8)]  # fmt: skip
+                  (self.distinct_counts, 8), (self.groups_in_order, 8), (self.ties, 4)]  # fmt: skip
         shape = self.choose.choices([s for s, _ in shapes], [w for _, w in shapes])[0]
         query = shape().projected(self.choose)
         return dataclasses.replace(query, parameters=tuple(self.parameters or ()))
@@ -170,6 +170,8 @@ class QueryGenerator:
         return Output(self.expressions.expression(self._kind(), depth))
 
     def _limit(self) -> str:
+        if self.choose.random() < 0.1:
+            return self.choose.choice(["", "OFFSET 3 "]) + f"FETCH FIRST {self.choose.choice([1, 5, 100, 3000])} ROWS WITH TIES"
         limit = f"LIMIT {self.choose.choice([0, 1, 5, 10, 100, 3000])}"
         return limit + (
             f" OFFSET {self.choose.choice([1, 7, 500])}" if self.choose.random() < 0.3 else ""
@@ -261,6 +263,15 @@ class QueryGenerator:
         if self.choose.random() < 0.3:
             outputs.append(self._whole_value())
         return Query(self.table, tuple(outputs), self._where(), order_by=(*keys, "k"), limit=limit)
+
+    def ties(self) -> Query:
+        """Which rows they are is determined, but not their order."""
+        keys = [self._key().sql + self.choose.choice(["", " DESC", " NULLS FIRST"]) for _ in range(self.choose.choice([1, 1, 2]))]
+        outputs = (Output("count(*)"), Output("sum(k)"), Output("min(k)"))
+        wrapper = f"SELECT {', '.join(output.sql for output in outputs)} FROM ({{query}}) AS inside"
+        limit = f"FETCH FIRST {self.choose.choice([1, 10, 500])} ROWS WITH TIES"
+        return Query(self.table, (Output("k"),), self._where(), order_by=tuple(keys), limit=limit, wrapper=wrapper,
+                     wrapper_outputs=outputs)  # fmt: skip
 
     def whole_rows(self) -> Query:
         outputs = tuple(Output(column.name) for column in COLUMNS)

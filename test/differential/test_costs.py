@@ -129,7 +129,7 @@ def test_workload(server, name, request, capsys):
     with server.connect() as connection, progress_bars(Console(quiet=True)) as progress:
         connection.execute("CREATE EXTENSION IF NOT EXISTS penumbra")
         load_postgresql(server, workload, make_files(workload, WORKLOADS[name], progress), progress)
-        load_cache(server, workload.tables, progress)
+        load_cache(server, workload, progress)
         try:
             queries = ((query.name, query.sql) for query in workload.queries)
             with capsys.disabled():

@@ -23,7 +23,7 @@ def loaded(request, server):
             connection.execute("CREATE EXTENSION IF NOT EXISTS penumbra")
         files = make_files(workload, workload.size_test, progress)
         load_postgresql(server, workload, files, progress)
-        load_cache(server, workload.tables, progress)
+        load_cache(server, workload, progress)
     yield workload
     with server.connect() as connection:
         connection.execute(f"DROP TABLE {', '.join(workload.tables)}")

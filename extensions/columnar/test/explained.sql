@@ -5,7 +5,7 @@ DECLARE
 BEGIN
 	in_vectors := true;
 	FOR line IN EXECUTE 'EXPLAIN (COSTS OFF) ' || query LOOP
-		IF line ~ '^\S|->  (?!Vector)' THEN
+		IF line ~ '^\S|->  (?!Vector)|^ +SubPlan' THEN
 			in_vectors := in_vectors AND line ~ 'Custom Scan .Penumbra';
 		ELSIF line ~ 'Evaluated By PostgreSQL' THEN
 			calls := concat_ws('; ', calls, substring(line FROM ': (.*)'));

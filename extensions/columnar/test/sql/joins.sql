@@ -290,6 +290,9 @@ SELECT same_sources('WITH x AS MATERIALIZED (SELECT k, few FROM small) SELECT co
 SELECT same_sources('WITH x AS MATERIALIZED (SELECT s, count(*) AS n FROM big GROUP BY s) SELECT few, sum(x.n) FROM big JOIN x USING (s) GROUP BY few
   HAVING sum(x.n) > (SELECT avg(n) FROM x) ORDER BY 2 DESC LIMIT 3');
 SELECT same_sources('SELECT b.k FROM big b JOIN (SELECT k FROM small WHERE k > 7 OFFSET 0) s USING (k) JOIN nothing n USING (k)');
+SELECT same_sources('WITH RECURSIVE r (k) AS (SELECT 1 UNION ALL SELECT k + 1 FROM r WHERE k < 60) SELECT count(*) FROM big JOIN r USING (k)');
+SELECT same_sources('WITH RECURSIVE r (k, p) AS (SELECT min(k), 1 FROM small UNION SELECT s.k, p + 1 FROM r JOIN small s ON s.k BETWEEN r.k + 1 AND r.k + 100 WHERE p < 4)
+  SELECT p, sum(r.k), min(big.s) FROM r LEFT JOIN big ON big.k = r.k GROUP BY p');
 -- one that the ordinary plan does not have, since no row of it can matter
 SELECT same_sources('SELECT count(*) FROM (VALUES (1), (2)) a (k) LEFT JOIN (SELECT b.k FROM big b LEFT JOIN (VALUES (1), (3)) c (k) USING (k)) d
   ON ''a''::char(6) = NULL AND a.k IS DISTINCT FROM d.k');
@@ -300,7 +303,7 @@ SELECT same_sources('SELECT sum(1 / (v.k - 50)) FROM big b JOIN (SELECT g AS k F
 CREATE SEQUENCE drawn;
 CREATE TABLE written (k int);
 SELECT same_sources('SELECT count(*) FROM big b JOIN (SELECT nextval(''drawn'') - nextval(''drawn'') + 8 AS k) v USING (k)');
-SELECT same_sources('WITH RECURSIVE r (k) AS (SELECT 1 UNION ALL SELECT k + 1 FROM r WHERE k < 60) SELECT count(*) FROM big JOIN r USING (k)');
+SELECT same_sources('WITH RECURSIVE r (k) AS (SELECT 1 UNION ALL SELECT k + 1 FROM r WHERE k < 60) SELECT big.k FROM r JOIN big USING (k)');
 SELECT same_sources('WITH w AS (INSERT INTO written VALUES (7), (8) RETURNING k) SELECT count(*) FROM big JOIN w USING (k)');
 -- prepared with and without a value, and run again
 PREPARE of_source (int) AS SELECT count(*), sum(g) FROM big b JOIN generate_series(1, $1) g ON g = b.k;

@@ -66,12 +66,20 @@ SELECT * FROM ordered('SELECT g, percentile_cont(ARRAY[0, 0.5, 0.9, 0.5]) WITHIN
 SELECT * FROM ordered('SELECT percentile_cont(ARRAY[0.1, 0.7]) WITHIN GROUP (ORDER BY i DESC), percentile_disc(ARRAY[1, 0]) WITHIN GROUP (ORDER BY m),
   percentile_disc(ARRAY[0.3]) WITHIN GROUP (ORDER BY t DESC), percentile_disc(ARRAY[0.3, 0.6]) WITHIN GROUP (ORDER BY c), percentile_disc(ARRAY[0.3, 0.6]) WITHIN GROUP (ORDER BY v) FROM o');
 SELECT * FROM ordered('SELECT g, percentile_disc(ARRAY[0.5]) WITHIN GROUP (ORDER BY v) FILTER (WHERE id < 3), percentile_disc(NULL::float8[]) WITHIN GROUP (ORDER BY v) FROM o GROUP BY g');
+-- of hypothetical rows, before, among and behind the others
+SELECT * FROM ordered('SELECT g, rank(5) WITHIN GROUP (ORDER BY v), dense_rank(5) WITHIN GROUP (ORDER BY v), percent_rank(5) WITHIN GROUP (ORDER BY v), cume_dist(5) WITHIN GROUP (ORDER BY v) FROM o GROUP BY g');
+SELECT * FROM ordered('SELECT rank(5) WITHIN GROUP (ORDER BY v DESC), dense_rank(5) WITHIN GROUP (ORDER BY v DESC), percent_rank(5) WITHIN GROUP (ORDER BY v DESC), cume_dist(5) WITHIN GROUP (ORDER BY v DESC) FROM o');
+SELECT * FROM ordered('SELECT g, v, dense_rank(2.50) WITHIN GROUP (ORDER BY n), rank(''text 3'') WITHIN GROUP (ORDER BY t DESC NULLS LAST) FILTER (WHERE v < 9), cume_dist(0) WITHIN GROUP (ORDER BY z) FROM o GROUP BY CUBE (g, v)');
+SELECT * FROM ordered('SELECT rank(1) WITHIN GROUP (ORDER BY v), dense_rank(1) WITHIN GROUP (ORDER BY v DESC), percent_rank(1) WITHIN GROUP (ORDER BY v), cume_dist(1) WITHIN GROUP (ORDER BY v) FROM o WHERE id < 0');
+SELECT * FROM ordered('SELECT g, rank(7) WITHIN GROUP (ORDER BY v NULLS FIRST) * 2 AS r FROM o GROUP BY g HAVING dense_rank(900) WITHIN GROUP (ORDER BY v NULLS FIRST) > 3 AND percent_rank(7) WITHIN GROUP (ORDER BY id) < 0.5');
 -- what is PostgreSQL's
 SELECT * FROM ordered('SELECT percentile_cont(ARRAY[0.5, NULL]) WITHIN GROUP (ORDER BY f) FROM o');
 SELECT * FROM ordered('SELECT percentile_cont(ARRAY[[0.5], [0.9]]) WITHIN GROUP (ORDER BY f) FROM o');
 SELECT * FROM ordered('SELECT percentile_cont(ARRAY[]::float8[]) WITHIN GROUP (ORDER BY f) FROM o');
 SELECT * FROM ordered('SELECT g, percentile_cont(g / 10.0) WITHIN GROUP (ORDER BY f) FROM o GROUP BY g');
-SELECT * FROM ordered('SELECT rank(5) WITHIN GROUP (ORDER BY v) FROM o');
+SELECT * FROM ordered('SELECT rank(5, 6) WITHIN GROUP (ORDER BY v, g) FROM o');
+SELECT * FROM ordered('SELECT g, rank(g) WITHIN GROUP (ORDER BY v), dense_rank(NULL) WITHIN GROUP (ORDER BY v) FROM o GROUP BY g');
+SELECT * FROM ordered('SELECT a.id, (SELECT cume_dist(3) WITHIN GROUP (ORDER BY b.id) FROM o b WHERE b.v = a.v) FROM o a WHERE a.id < 100');
 SELECT * FROM ordered('SELECT mode() WITHIN GROUP (ORDER BY t USING ~<~) FROM o');
 SELECT * FROM ordered('SELECT mode() WITHIN GROUP (ORDER BY c::bpchar) FROM o');
 SELECT * FROM ordered('SELECT string_agg(a.t, '','') FROM o a JOIN o b ON a.id = b.id AND a.id < 2');

@@ -7,6 +7,10 @@
  * outputs and a key of the aggregations above it.  The caller joins by it;
  * the head of subplans.c says why the answer is the same.
  *
+ * Where other conditions have Params, the filter becomes a join with the Params' values:
+ * its equalities are the keys, the others see the pairs.  Above it the values
+ * are columns, which stand for the Params, and each "equals its Param".
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
@@ -24,6 +28,29 @@
 #include "query/pipeline/pipeline.h"
 #include "query/pipeline/rel_pipeline.h"
 #include "query/pipeline/translate_type.h"
+
+Node *
+decorrelation_replace(Node *node, void *context)
+{
+	const Replacements *replacements = context;
+	ListCell   *lc;
+
+	if (node == NULL)
+		return NULL;
+	foreach(lc, replacements->params)
+	{
+		if (IsA(node, Param) && ((Param *) node)->paramkind == PARAM_EXEC &&
+			((Param *) node)->paramid == lfirst_int(lc))
+			return copyObject(list_nth(replacements->values, foreach_current_index(lc)));
+	}
+	foreach(lc, replacements->nodes)
+	{
+		/* By address: equal subqueries at two places may have guards of their own. */
+		if (node == lfirst(lc))
+			return copyObject(list_nth(replacements->values, foreach_current_index(lc)));
+	}
+	return expression_tree_mutator(node, decorrelation_replace, context);
+}
 
 bool
 decorrelation_is_outer(Node *node, List *params)
@@ -87,10 +114,106 @@ equality_of(const Dependence *a, const Dependence *b)
 	return (Node *) equality;
 }
 
+/* The node, or list, with the values in the places of the Params. */
+static void *
+with_values(void *node, List *params, List *values)
+{
+	Replacements replacements = {.params = params,.values = values};
+
+	return decorrelation_replace(node, &replacements);
+}
+
+/* Whether no row passes the clauses if one of the Params is NULL. */
 static bool
-decorrelate_filter(Decorrelated *result, PipelineStage *stage, List *params)
+reject_null_params(List *clauses, List *params)
+{
+	ListCell   *lc;
+	ListCell   *lc2;
+
+	foreach(lc, params)
+	{
+		bool		is_rejected = false;
+
+		foreach(lc2, clauses)
+			is_rejected |= rel_pipeline_has_param(lfirst(lc2), list_make1_int(lfirst_int(lc))) &&
+				!contain_nonstrict_functions(lfirst(lc2));
+		if (!is_rejected)
+			return false;
+	}
+	return true;
+}
+
+/* Each Param with its column of the values. */
+static List *
+dependences_of_values(List *params, const ParamValues *values)
+{
+	List	   *dependences = NIL;
+	ListCell   *lc;
+	ListCell   *lc2;
+
+	forboth(lc, params, lc2, values->columns)
+	{
+		Var		   *column = lfirst_node(Var, lc2);
+		Dependence *dependence = palloc(sizeof(Dependence));
+		Param	   *param = makeNode(Param);
+
+		param->paramkind = PARAM_EXEC;
+		param->paramid = lfirst_int(lc);
+		param->paramtype = column->vartype;
+		param->paramtypmod = column->vartypmod;
+		param->paramcollid = column->varcollid;
+		param->location = -1;
+		dependence->outer = (Node *) param;
+		dependence->column = (Node *) column;
+		dependence->equality = (OpExpr *)
+			make_opclause(lookup_type_cache(column->vartype, TYPECACHE_EQ_OPR)->eq_opr, BOOLOID, false,
+						  (Expr *) column, (Expr *) param, InvalidOid, column->varcollid);
+		set_opfuncid(dependence->equality);
+		dependences = lappend(dependences, dependence);
+	}
+	return dependences;
+}
+
+/*
+ * Joins the stage with the Params' values, by what it depends on so far; the other clauses see the pairs.  Without a
+ * key each pair would be looked at, where PostgreSQL's executions skip what zone maps exclude.
+ */
+static bool
+join_values(Decorrelated *result, List *others, List *params, ParamValues *values)
+{
+	Pipeline	joined = {.top = result->stage};
+	PipelineStage *join;
+	List	   *clauses = list_copy(others);
+	List	   *keys = NIL;
+	ListCell   *lc;
+
+	if (values == NULL || values->is_joined || result->dependences == NIL)
+		return false;
+	foreach(lc, result->dependences)
+	{
+		OpExpr	   *key = ((Dependence *) lfirst(lc))->equality;
+
+		clauses = lappend(clauses, key);
+		keys = lappend(keys, with_values(key, params, values->columns));
+	}
+	if (!reject_null_params(clauses, params))
+		return false;
+	join = pipeline_add_stage(&joined, PIPELINE_JOIN, with_values(others, params, values->columns));
+	join->inputs = list_make2(result->stage, values->stage);
+	join->join_kind = PENUMBRA_JOIN_INNER;
+	join->join_keys = keys;
+	values->is_joined = true;
+	result->stage = join;
+	result->dependences = dependences_of_values(params, values);
+	result->values = values->columns;
+	return true;
+}
+
+static bool
+decorrelate_filter(Decorrelated *result, PipelineStage *stage, List *params, ParamValues *values)
 {
 	List	   *kept = NIL;
+	List	   *others = NIL;
 	ListCell   *lc;
 
 	if (result->is_single_group)
@@ -105,8 +228,18 @@ decorrelate_filter(Decorrelated *result, PipelineStage *stage, List *params)
 		if (rel_pipeline_has_param(clause, params))
 		{
 			/* Above an aggregation that has a row in any case the filter is a HAVING. */
-			if (dependence == NULL || result->is_single_group)
+			if (result->is_single_group)
 				return false;
+			if (result->values != NIL)
+			{
+				kept = lappend(kept, with_values(clause, params, result->values));
+				continue;
+			}
+			if (dependence == NULL)
+			{
+				others = lappend(others, clause);
+				continue;
+			}
 			other = find_dependence(result->dependences, dependence);
 			if (other == NULL)
 			{
@@ -123,7 +256,11 @@ decorrelate_filter(Decorrelated *result, PipelineStage *stage, List *params)
 		result->stage = linitial(stage->inputs);
 	else
 		stage->exprs = kept;
-	return true;
+	if (others == NIL)
+		return true;
+	if (values != NULL)
+		values->rows = stage->rows;
+	return join_values(result, others, params, values);
 }
 
 /* The lists with the columns at their ends that are not in the first. */
@@ -147,10 +284,13 @@ append_columns(List *dependences, List **exprs, List **names)
 }
 
 static bool
-decorrelate_join(Decorrelated *result, PipelineStage *stage, List *params)
+decorrelate_join(Decorrelated *result, PipelineStage *stage, List *params, ParamValues *values)
 {
-	Decorrelated build = decorrelation_of_stage(lsecond(stage->inputs), params);
+	Decorrelated build = decorrelation_of_stage(lsecond(stage->inputs), params, values);
 	ListCell   *lc;
+
+	if (result->values != NIL)
+		stage->exprs = with_values(stage->exprs, params, result->values);
 
 	if (build.stage == NULL || build.is_single_group || result->is_single_group ||
 		rel_pipeline_has_param(stage->exprs, params) || rel_pipeline_has_param(stage->join_keys, params))
@@ -163,6 +303,8 @@ decorrelate_join(Decorrelated *result, PipelineStage *stage, List *params)
 		stage->join_kind != PENUMBRA_JOIN_ANTI)
 		return false;
 	lsecond(stage->inputs) = build.stage;
+	if (build.values != NIL)
+		result->values = build.values;
 	/* What was expected was for one value of the Params. */
 	if (result->dependences != NIL)
 		stage->probe_rows = 0;
@@ -227,7 +369,7 @@ decorrelate_limit(Decorrelated *result, PipelineStage *stage, List *params)
 }
 
 Decorrelated
-decorrelation_of_stage(PipelineStage *given, List *params)
+decorrelation_of_stage(PipelineStage *given, List *params, ParamValues *values)
 {
 	Decorrelated failed = {NULL};
 	Decorrelated result = {NULL};
@@ -236,13 +378,18 @@ decorrelation_of_stage(PipelineStage *given, List *params)
 	*stage = *given;
 	if (stage->inputs != NIL)
 	{
-		result = decorrelation_of_stage(linitial(given->inputs), params);
+		result = decorrelation_of_stage(linitial(given->inputs), params, values);
 		if (result.stage == NULL)
 			return failed;
 		stage->inputs = list_copy(given->inputs);
 		linitial(stage->inputs) = result.stage;
 	}
 	result.stage = stage;
+	if (result.values != NIL && stage->kind != PIPELINE_FILTER && stage->kind != PIPELINE_JOIN)
+	{
+		stage->exprs = with_values(stage->exprs, params, result.values);
+		stage->aggrefs = with_values(stage->aggrefs, params, result.values);
+	}
 	switch (stage->kind)
 	{
 		case PIPELINE_SCAN:
@@ -251,7 +398,7 @@ decorrelation_of_stage(PipelineStage *given, List *params)
 				return failed;
 			break;
 		case PIPELINE_FILTER:
-			if (!decorrelate_filter(&result, stage, params))
+			if (!decorrelate_filter(&result, stage, params, values))
 				return failed;
 			break;
 		case PIPELINE_PROJECTION:
@@ -277,7 +424,7 @@ decorrelation_of_stage(PipelineStage *given, List *params)
 		case PIPELINE_UNNEST:
 			return failed;
 		case PIPELINE_JOIN:
-			if (!decorrelate_join(&result, stage, params))
+			if (!decorrelate_join(&result, stage, params, values))
 				return failed;
 			break;
 	}

@@ -36,11 +36,19 @@
 #include "query/planning/relation_numbers.h"
 #include "query/planning/repeats.h"
 
+/* Whether the level reads its relations to their ends: a recursive CTE may have none, which LIMIT does not mind. */
+static bool
+reads_all_rows(const PlannerInfo *root)
+{
+	return root->parse->hasAggs || root->parse->groupClause != NIL;
+}
+
 /* Whether all rows may be computed, and again. */
 static bool
 is_repeatable(const PlannerInfo *root, const RangeTblEntry *rte)
 {
 	CommonTableExpr *cte;
+	PlannerInfo *subroot;
 
 	switch (rte->rtekind)
 	{
@@ -53,8 +61,8 @@ is_repeatable(const PlannerInfo *root, const RangeTblEntry *rte)
 		case RTE_VALUES:
 			return !contain_volatile_functions((Node *) rte->values_lists);
 		case RTE_CTE:
-			/* a recursive one may have no end, which a LIMIT above it does not mind */
-			return planning_level_of_cte(root, rte, &cte) != NULL &&
+			cte = planning_find_cte(root, rte, &subroot);
+			return cte != NULL && (!cte->cterecursive || reads_all_rows(root)) &&
 				castNode(Query, cte->ctequery)->commandType == CMD_SELECT &&
 				!contain_volatile_functions(cte->ctequery);
 		default:

@@ -29,6 +29,7 @@
 #include "query/paths/custom_path.h"
 #include "query/paths/join_estimates.h"
 #include "query/paths/join_paths.h"
+#include "query/paths/lateral_values.h"
 #include "query/paths/subplans.h"
 #include "query/paths/unnest.h"
 #include "query/pipeline/cost.h"
@@ -357,7 +358,7 @@ takes_clauses(PlannerInfo *root, List *restrictinfos)
 	return true;
 }
 
-/* Remembers the join with a LATERAL subquery or function, which gets values of the other side, if that is cheaper. */
+/* Remembers the join with a LATERAL item, which gets values of the other side, if that is cheaper. */
 static void
 consider_lateral(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outer_rel, RelOptInfo *lateral_rel,
 				 JoinType join_type, JoinPathExtraData *extra)
@@ -367,20 +368,27 @@ consider_lateral(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outer_rel, 
 	const RelPipeline *outer = join_paths_find(root, outer_rel);
 	RelPipeline *planned;
 	bool		is_left = join_type == JOIN_LEFT;
-	bool		is_function = rte->rtekind == RTE_FUNCTION;
+	bool		is_subquery = rte->rtekind == RTE_SUBQUERY;
+	bool		is_joined;
 	List	   *filters;
 
-	if (outer == NULL || !(is_function || rte->rtekind == RTE_SUBQUERY) || rte->inh || rte->security_barrier ||
+	if (outer == NULL || !(is_subquery || rte->rtekind == RTE_FUNCTION || rte->rtekind == RTE_VALUES) ||
+		rte->inh || rte->security_barrier ||
 		!bms_is_subset(lateral_rel->lateral_relids, outer_rel->relids) ||
 		(is_left ? extra->restrictlist != NIL : join_type != JOIN_INNER) ||
-		(lateral_rel->baserestrictinfo != NIL && (is_left || !is_function)))
+		(lateral_rel->baserestrictinfo != NIL && (is_left || is_subquery)))
 		return;
 	filters = list_concat_copy(lateral_rel->baserestrictinfo, extra->restrictlist);
 	if (!takes_clauses(root, filters))
 		return;
 	planned = rel_pipeline_copy(outer);
-	if (is_function ? !unnest_join_functions(root, planned, lateral_rel, is_left, joinrel->rows)
-		: !subplans_join_lateral(root, planned, lateral_rel, is_left, joinrel->rows))
+	if (rte->rtekind == RTE_FUNCTION)
+		is_joined = unnest_join_functions(root, planned, lateral_rel, is_left, joinrel->rows);
+	else if (is_subquery)
+		is_joined = subplans_join_lateral(root, planned, lateral_rel, is_left, joinrel->rows);
+	else
+		is_joined = lateral_values_join(root, planned, lateral_rel, joinrel->rows);
+	if (!is_joined)
 		return;
 	rel_pipeline_add_filters(root, planned->pipeline, filters);
 	if (!base_pipelines_add_placeholders(root, joinrel, planned) ||

@@ -203,13 +203,13 @@ quantified_join(PlannerInfo *root, RelPipeline *planned, const SubPlan *subplan,
 	if (strategy == 0 || rel_pipeline_has_param(linitial(test->args), subplan->paramIds) ||
 		!rel_pipeline_has_param(lsecond(test->args), subplan->paramIds) || contain_var_clause(lsecond(test->args)))
 		return false;
-	if (!subplans_find_rows(root, subplan, &rows))
+	if (!subplans_find_rows(root, planned, subplan, &rows))
 		return false;
 	keys = pipeline_commuted_keys(rows.keys);
 	if (keys == NIL && rows.keys != NIL)
 		return false;
 	values.values = rows.values;
-	if (!add_bounds(subplan, &rows, subplan_uses_replace(lsecond(test->args), &values), test->inputcollid, &bounds))
+	if (!add_bounds(subplan, &rows, decorrelation_replace(lsecond(test->args), &values), test->inputcollid, &bounds))
 		return false;
 	/* Without keys the bounds are one row, the same for every row of the query. */
 	if (keys == NIL)

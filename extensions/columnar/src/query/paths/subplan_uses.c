@@ -22,29 +22,6 @@
 #include "query/pipeline/rel_pipeline.h"
 #include "query/planning/planning.h"
 
-Node *
-subplan_uses_replace(Node *node, void *context)
-{
-	const Replacements *replacements = context;
-	ListCell   *lc;
-
-	if (node == NULL)
-		return NULL;
-	foreach(lc, replacements->params)
-	{
-		if (IsA(node, Param) && ((Param *) node)->paramkind == PARAM_EXEC &&
-			((Param *) node)->paramid == lfirst_int(lc))
-			return copyObject(list_nth(replacements->values, foreach_current_index(lc)));
-	}
-	foreach(lc, replacements->nodes)
-	{
-		/* By address: equal subqueries at two places may have guards of their own. */
-		if (node == lfirst(lc))
-			return copyObject(list_nth(replacements->values, foreach_current_index(lc)));
-	}
-	return expression_tree_mutator(node, subplan_uses_replace, context);
-}
-
 /* ---------------------------------------------------------------- finding them */
 
 /* The uses found, and what of SubplanUse holds for the node at hand. */
@@ -274,7 +251,7 @@ subplan_uses_guard(PlannerInfo *root, SubplanUse *use, Replacements *done)
 		return true;
 	if (use->is_guard_unknown)
 		return false;
-	guards = (List *) subplan_uses_replace((Node *) use->guards, done);
+	guards = (List *) decorrelation_replace((Node *) use->guards, done);
 	use->subplan = subplan = copyObject(subplan);
 	foreach(lc, subplan->args)
 		lfirst(lc) = guard_expr(lfirst(lc), guards);

@@ -12,6 +12,8 @@
 
 #include "nodes/pathnodes.h"
 
+#include "query/paths/decorrelation.h"
+
 /* A subquery in an expression. */
 typedef struct SubplanUse
 {
@@ -21,17 +23,6 @@ typedef struct SubplanUse
 	bool		is_guard_unknown;	/* there are others */
 	bool		is_positive;	/* below AND and OR only: NULL has the same effect as false */
 } SubplanUse;
-
-/* Nodes to be replaced, each by the one at its place in the other list. */
-typedef struct Replacements
-{
-	List	   *params;			/* numbers of Params */
-	List	   *nodes;			/* or nodes, by address */
-	List	   *values;
-} Replacements;
-
-/* A mutator; its context are Replacements. */
-extern Node *subplan_uses_replace(Node *node, void *context);
 
 /* A list of SubplanUse *; is_condition: of a node that drops rows for which it is NULL. */
 extern List *subplan_uses_find(Node *node, bool is_condition);

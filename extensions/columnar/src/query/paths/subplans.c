@@ -27,6 +27,10 @@
  *   for the subquery are NULL, where a key or a second match could fail
  *   (subplan_uses.c).
  *
+ * - Where other conditions have Params, the subquery's rows are joined with the Params' values,
+ *   which are taken from the same rows around it, and its keys are these values.  One that
+ *   is NULL must find nothing, and values that are equal must be the same.
+ *
  * Comparisons with ANY and ALL that are no IN or NOT IN: quantified.c.
  *
  *-------------------------------------------------------------------------
@@ -68,6 +72,8 @@ typedef struct Subquery
 	const char *name;
 	List	   *params;			/* numbers of the Params that hold them */
 	List	   *args;			/* the values, in the query around it */
+	const RelPipeline *outer;	/* the rows that have them */
+	Cost		call_cost;		/* of one execution by PostgreSQL */
 	bool		has_target;		/* not of EXISTS */
 	bool		may_default;	/* the values over no rows can stand for a missing row */
 } Subquery;
@@ -103,6 +109,11 @@ over_no_rows_mutator(Node *node, void *context)
 			case F_REGR_COUNT:
 				return (Node *) makeConst(INT8OID, -1, InvalidOid, sizeof(int64), Int64GetDatum(0),
 										  false, FLOAT8PASSBYVAL);
+			case F_RANK_ANY:
+			case F_DENSE_RANK_ANY:
+			case F_PERCENT_RANK_ANY:
+			case F_CUME_DIST_ANY:
+				return node;
 			default:
 				return (Node *) makeNullConst(aggref->aggtype, -1, aggref->aggcollid);
 		}
@@ -175,9 +186,69 @@ add_keys(const Subquery *subquery, List *dependences, Index name, List **exprs, 
 		OpExpr	   *key = copyObject(dependence->equality);
 
 		key->args = list_make2(subplans_add_name(name, dependence->column, exprs, names),
-							   subplan_uses_replace(dependence->outer, &arguments));
+							   decorrelation_replace(dependence->outer, &arguments));
 		*keys = lappend(*keys, key);
 	}
+}
+
+/* The rows around the subquery, reduced to the values of its Params; false: they cannot be had, or not twice. */
+static bool
+find_values(const Subquery *subquery, ParamValues *values, RelPipeline *planned)
+{
+	Index		name;
+	List	   *keys = NIL;
+	List	   *exprs = NIL;
+	ListCell   *lc;
+
+	memset(values, 0, sizeof(ParamValues));
+	if (subquery->args == NIL || !rel_pipeline_repeats(subquery->outer->pipeline->top))
+		return false;
+	foreach(lc, subquery->args)
+	{
+		/* What is computed for a value must hold for those that equal it. */
+		if (rel_pipeline_needs_no_input(lfirst(lc)) || !repeats_has_one_form(lfirst(lc)))
+			return false;
+		keys = list_append_unique(keys, lfirst(lc));
+	}
+	*planned = *subquery->outer;
+	planned->pipeline = pipeline_copy(subquery->outer->pipeline);
+	pipeline_add_stage(planned->pipeline, PIPELINE_AGGREGATION, keys);
+	cost_add_aggregation(planned, list_length(keys), 0, planned->rows);
+	name = relation_number_add(psprintf("%s_values", subquery->name), NULL);
+	foreach(lc, subquery->args)
+		(void) subplans_add_name(name, lfirst(lc), &exprs, &values->columns);
+	values->stage = pipeline_add_stage(planned->pipeline, PIPELINE_PROJECTION, exprs);
+	values->stage->names = values->columns;
+	return true;
+}
+
+/*
+ * Takes the Params out of the subquery's stages by a join with their values, and adds what it costs.  Nothing comes
+ * back if PostgreSQL's executions cost less.
+ */
+static Decorrelated
+decorrelate_by_values(const Subquery *subquery, RelPipeline *planned)
+{
+	ParamValues values;
+	RelPipeline outer;
+	Decorrelated decorrelated = {NULL};
+	Decorrelated failed = {NULL};
+	double		rows = planned->rows;
+	double		pairs;
+
+	if (!find_values(subquery, &values, &outer))
+		return failed;
+	decorrelated = decorrelation_of_stage(planned->pipeline->top, subquery->params, &values);
+	if (decorrelated.stage == NULL)
+		return failed;
+	cost_without_rescans(planned);
+	pairs = outer.rows * Max(values.rows, 1);
+	planned->rows = Max(rows, planned->input_rows);
+	cost_add_join(planned, &outer, 1, list_length(values.columns), 1, pairs, pairs, outer.rows * rows);
+	if (!MODE_IS_FORCED() &&
+		subquery->call_cost * subquery->outer->rows < planned->startup_cost + planned->run_cost)
+		return failed;
+	return decorrelated;
 }
 
 /* False: they cannot be had for all Params at once. */
@@ -185,6 +256,7 @@ static bool
 find_rows(const Subquery *subquery, SubqueryRows *rows)
 {
 	Decorrelated decorrelated;
+	Replacements values = {.params = subquery->params};
 	Index		name;
 	List	   *outputs;
 	List	   *exprs = NIL;
@@ -197,9 +269,12 @@ find_rows(const Subquery *subquery, SubqueryRows *rows)
 	/* What an InitPlan of it finds may depend on the Params, too. */
 	if (rows->planned == NULL || rows->planned->pipeline->init_plans != NIL)
 		return false;
-	decorrelated = decorrelation_of_stage(rows->planned->pipeline->top, subquery->params);
+	decorrelated = decorrelation_of_stage(rows->planned->pipeline->top, subquery->params, NULL);
+	if (decorrelated.stage == NULL)
+		decorrelated = decorrelate_by_values(subquery, rows->planned);
 	if (decorrelated.stage == NULL || (decorrelated.is_single_group && !subquery->may_default))
 		return false;
+	values.values = decorrelated.values;
 	rows->planned->pipeline->top = decorrelated.stage;
 	rows->is_unique = decorrelated.is_single_group;
 	if (rows->is_unique && !find_default(subquery->root, decorrelated.having, &rows->has_default))
@@ -214,9 +289,12 @@ find_rows(const Subquery *subquery, SubqueryRows *rows)
 		if (entry->resjunk)
 			continue;
 		output = list_nth(outputs, list_length(rows->values));
+		if (decorrelated.values != NIL)
+			output = decorrelation_replace(output, &values);
 		if (rel_pipeline_has_param(output, subquery->params))
 			return false;
-		if (rows->has_default && !find_empty_value(subquery->root, (Node *) entry->expr, &empty_value))
+		if (rows->has_default && (!find_empty_value(subquery->root, (Node *) entry->expr, &empty_value) ||
+								  rel_pipeline_has_param(empty_value, subquery->params)))
 			return false;
 		rows->values = lappend(rows->values, subplans_add_name(name, output, &exprs, &names));
 		rows->empty_values = lappend(rows->empty_values, empty_value);
@@ -228,13 +306,15 @@ find_rows(const Subquery *subquery, SubqueryRows *rows)
 }
 
 bool
-subplans_find_rows(PlannerInfo *root, const SubPlan *subplan, SubqueryRows *rows)
+subplans_find_rows(PlannerInfo *root, const RelPipeline *outer, const SubPlan *subplan, SubqueryRows *rows)
 {
 	Subquery	subquery = {
 		.root = planning_level_of(root->glob, subplan),
 		.name = subplan->plan_name,
 		.params = subplan->parParam,
 		.args = subplan->args,
+		.outer = outer,
+		.call_cost = subplan->per_call_cost,
 		.has_target = subplan->subLinkType != EXISTS_SUBLINK,
 		/* Of the other kinds NULL is not what they are without a row. */
 		.may_default = subplan->subLinkType == EXPR_SUBLINK
@@ -310,7 +390,7 @@ add_test(const SubPlan *subplan, const SubqueryRows *rows, List **keys)
 		if (dependence == NULL)
 			return false;
 		key = copyObject(dependence->equality);
-		lsecond(key->args) = subplan_uses_replace(dependence->outer, &values);
+		lsecond(key->args) = decorrelation_replace(dependence->outer, &values);
 		*keys = lappend(*keys, key);
 	}
 	return true;
@@ -356,8 +436,8 @@ any_is_null(List *equalities, bool of_outer)
  * which the values have one, or x itself (of_outer).
  */
 static bool
-join_unknown(PlannerInfo *root, RelPipeline *planned, const SubPlan *subplan, PenumbraJoinKind kind,
-			 bool of_outer, Node **mark)
+join_unknown(PlannerInfo *root, RelPipeline *planned, const RelPipeline *outer, const SubPlan *subplan,
+			 PenumbraJoinKind kind, bool of_outer, Node **mark)
 {
 	SubqueryRows rows;
 	List	   *equalities = NIL;
@@ -366,7 +446,7 @@ join_unknown(PlannerInfo *root, RelPipeline *planned, const SubPlan *subplan, Pe
 	Node	   *has_null;
 	ListCell   *lc;
 
-	if (!subplans_find_rows(root, subplan, &rows) || !add_test(subplan, &rows, &equalities))
+	if (!subplans_find_rows(root, outer, subplan, &rows) || !add_test(subplan, &rows, &equalities))
 		return false;
 	keys = pipeline_commuted_keys(rows.keys);
 	has_null = any_is_null(equalities, of_outer);
@@ -412,10 +492,11 @@ join_membership(PlannerInfo *root, RelPipeline *planned, const SubPlan *subplan,
 	List	   *keys = NIL;
 	List	   *commuted;
 	Node	   *unknown[2];
+	const RelPipeline *outer = rel_pipeline_copy(planned);
 	bool		is_null_aware;
 
 	if ((subplan->subLinkType != ANY_SUBLINK && subplan->subLinkType != EXISTS_SUBLINK) ||
-		!subplans_find_rows(root, subplan, &rows))
+		!subplans_find_rows(root, outer, subplan, &rows))
 		return false;
 	if (subplan->subLinkType == ANY_SUBLINK && !add_test(subplan, &rows, &keys))
 		return false;
@@ -434,8 +515,8 @@ join_membership(PlannerInfo *root, RelPipeline *planned, const SubPlan *subplan,
 	join_matches(planned, subplan, &rows, kind, keys, 1, mark)->is_null_aware = is_null_aware;
 	if (!needs_null || is_null_aware)
 		return true;
-	if (!join_unknown(root, planned, subplan, kind, false, &unknown[0]) ||
-		!join_unknown(root, planned, subplan, kind, true, &unknown[1]))
+	if (!join_unknown(root, planned, outer, subplan, kind, false, &unknown[0]) ||
+		!join_unknown(root, planned, outer, subplan, kind, true, &unknown[1]))
 		return false;
 	if (kind == PENUMBRA_JOIN_MARK)
 	{
@@ -482,14 +563,14 @@ join_scalar(PlannerInfo *root, RelPipeline *planned, Node *clause, const Subplan
 	Replacements replacements = {.nodes = list_make1(use->node)};
 	List	   *keys;
 
-	if (use->subplan->parParam == NIL || !subplans_find_rows(root, use->subplan, &rows))
+	if (use->subplan->parParam == NIL || !subplans_find_rows(root, planned, use->subplan, &rows))
 		return false;
 	keys = pipeline_commuted_keys(rows.keys);
 	if (keys == NIL)
 		return false;
 	*value = value_or_empty(&rows, 0);
 	replacements.values = list_make1(*value);
-	clause = subplan_uses_replace(clause, &replacements);
+	clause = decorrelation_replace(clause, &replacements);
 	/* A row without a group does not pass, nor does its condition fail. */
 	if (rows.is_unique && bms_is_member(linitial_node(Var, rows.values)->varno, find_nonnullable_rels(clause)) &&
 		!expr_can_fail(clause))
@@ -614,7 +695,7 @@ subplans_apply(PlannerInfo *root, RelPipeline *planned, RestrictInfo *rinfo,
 		replacements.nodes = lappend(replacements.nodes, use->node);
 		replacements.values = lappend(replacements.values, value);
 	}
-	pipeline_add_stage(planned->pipeline, PIPELINE_FILTER, list_make1(subplan_uses_replace(clause, &replacements)));
+	pipeline_add_stage(planned->pipeline, PIPELINE_FILTER, list_make1(decorrelation_replace(clause, &replacements)));
 	cost_add_filter(planned, 1, result_rows);
 	return true;
 }
@@ -652,11 +733,13 @@ subplans_join_outputs(PlannerInfo *root, RelPipeline *planned, List *exprs)
 
 /* What LATERAL subqueries get from the relations beside them, by Params. */
 static Subquery
-lateral_subquery(PlannerInfo *root, RelOptInfo *rel)
+lateral_subquery(PlannerInfo *root, const RelPipeline *outer, RelOptInfo *rel)
 {
 	Subquery	subquery = {
 		.root = rel->subroot,
 		.name = root->simple_rte_array[rel->relid]->eref->aliasname,
+		.outer = outer,
+		.call_cost = ((Path *) linitial(rel->pathlist))->total_cost,
 		.has_target = true,
 		.may_default = true
 	};
@@ -696,7 +779,7 @@ add_lateral_columns(PlannerInfo *root, RelPipeline *planned, RelOptInfo *rel, Li
 bool
 subplans_join_lateral(PlannerInfo *root, RelPipeline *planned, RelOptInfo *rel, bool is_left, double result_rows)
 {
-	Subquery	subquery = lateral_subquery(root, rel);
+	Subquery	subquery = lateral_subquery(root, planned, rel);
 	List	   *before = stage_outputs(planned->pipeline->top);
 	SubqueryRows rows;
 	List	   *keys;

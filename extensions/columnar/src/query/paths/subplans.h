@@ -23,8 +23,8 @@ typedef struct SubqueryRows
 	bool		has_default;	/* Params without a row have one in any case, with the empty values */
 } SubqueryRows;
 
-/* False: they cannot be had for all Params at once. */
-extern bool subplans_find_rows(PlannerInfo *root, const SubPlan *subplan, SubqueryRows *rows);
+/* outer: the rows around the subquery.  False: they cannot be had for all Params at once. */
+extern bool subplans_find_rows(PlannerInfo *root, const RelPipeline *outer, const SubPlan *subplan, SubqueryRows *rows);
 
 /* Adds a column to the expressions, and to the names a Var of the relation for it. */
 extern Var *subplans_add_name(Index name, Node *expr, List **exprs, List **names);

@@ -12,6 +12,7 @@
 #include "access/sysattr.h"
 #include "catalog/pg_operator.h"
 #include "catalog/pg_type.h"
+#include "common/int.h"
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
@@ -29,6 +30,7 @@
 #include "query/paths/core_path.h"
 #include "query/paths/custom_path.h"
 #include "query/paths/early_aggregation.h"
+#include "query/paths/hypothetical_sets.h"
 #include "query/paths/order_clauses.h"
 #include "query/paths/row_sample.h"
 #include "query/paths/scan_paths.h"
@@ -512,6 +514,8 @@ group_rows(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel, Rel
 	PipelineStage *stage;
 	List	   *keys;
 	List	   *stage_keys;
+	List	   *hypothetical;
+	List	   *values;
 
 	if (!find_group_inputs(root, output_rel->reltarget, having, &inputs))
 		return NULL;
@@ -532,7 +536,8 @@ group_rows(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel, Rel
 	if (!has_sets)
 		add_row_order(root, input_rel, planned, inputs.aggrefs);
 	stage = pipeline_add_stage(planned->pipeline, PIPELINE_AGGREGATION, stage_keys);
-	stage->aggrefs = (List *) rel_pipeline_normalize(root, planned, (Node *) inputs.aggrefs);
+	stage->aggrefs = hypothetical_sets_replace((List *) rel_pipeline_normalize(root, planned, (Node *) inputs.aggrefs),
+											   &hypothetical, &values);
 	if (has_sets)
 	{
 		add_grouping_sets(root, planned->pipeline, &inputs);
@@ -544,6 +549,13 @@ group_rows(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel, Rel
 	cost_add_aggregation(planned, list_length(keys), list_length(inputs.aggrefs),
 						 grouped_rows(root, keys, having, output_rel, planned->rows));
 	planned->pipeline->top->rows = planned->rows;
+	if (hypothetical != NIL)
+	{
+		List	   *outputs = stage_outputs(planned->pipeline->top);
+
+		pipeline_add_stage(planned->pipeline, PIPELINE_PROJECTION, list_concat_copy(outputs, values))->names =
+			list_concat_copy(outputs, hypothetical);
+	}
 	if (having != NIL)
 		pipeline_add_stage(planned->pipeline, PIPELINE_FILTER,
 						   (List *) rel_pipeline_normalize(root, planned, (Node *) having));
@@ -734,14 +746,24 @@ keep_needed_columns(PlannerInfo *root, RelPipeline *planned, List *exprs)
 		pipeline_add_stage(planned->pipeline, PIPELINE_PROJECTION, columns);
 }
 
-/* Rows of tables and joins get the target's subqueries; under LIMIT these are wanted for few. */
+/* Whether few of the rows ask for the target's subqueries: with LIMIT, unless the rows are ordered by one. */
+static bool
+wants_few_targets(PlannerInfo *root)
+{
+	const Query *parse = root->parse;
+
+	return (parse->limitCount != NULL || parse->limitOffset != NULL) &&
+		!contain_subplans((Node *) get_sortgrouplist_exprs(parse->sortClause, root->processed_tlist));
+}
+
+/* Rows of tables and joins get the target's subqueries. */
 static RelPipeline *
 rows_for_target(PlannerInfo *root, RelOptInfo *rel, const PathTarget *target)
 {
 	RelPipeline *planned = base_pipelines_copy_below_projection(root, rel);
 
 	if (planned == NULL || planned->clauses != 0 || target == NULL || scan_paths_is_simply_updatable(root) ||
-		root->parse->limitCount != NULL || root->parse->limitOffset != NULL)
+		wants_few_targets(root))
 		return planned;
 	return join_subplans_of(root, rel, planned, target->exprs);
 }
@@ -769,6 +791,53 @@ add_ordered(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel)
 	cost_add_sort(planned, list_length(root->parse->sortClause), target->width, -1);
 	(void) finish_target(root, UPPERREL_ORDERED, planned, CLAUSE_ORDER, output_rel, target, NODE_SORT,
 						 root->sort_pathkeys);
+}
+
+/* FETCH FIRST ... WITH TIES of a count and an offset that planning knows; false: it does not. */
+static bool
+find_ties(const Query *parse, int64 *offset, int64 *end)
+{
+	const Const *count = (const Const *) parse->limitCount;
+	const Const *first = (const Const *) parse->limitOffset;
+	int64		count_rows;
+
+	if (!IsA(count, Const) || count->constisnull || (first != NULL && !IsA(first, Const)))
+		return false;
+	count_rows = DatumGetInt64(count->constvalue);
+	*offset = first == NULL || first->constisnull ? 0 : DatumGetInt64(first->constvalue);
+	/* of no rows there are no peers */
+	return count_rows > 0 && *offset >= 0 && !pg_add_s64_overflow(*offset, count_rows, end);
+}
+
+/*
+ * WITH TIES in place of the sort at the pipeline's top: the rows whose rank() in its order is up to the last one's, and
+ * whose row_number() is beyond OFFSET.  They come out in that order.
+ */
+static bool
+add_ties(const Query *parse, Pipeline *pipeline)
+{
+	const PipelineStage *sort = pipeline->top;
+	int64		offset;
+	int64		end;
+	WindowFunc *number;
+	WindowFunc *rank;
+	List	   *conditions;
+
+	if (!find_ties(parse, &offset, &end))
+	{
+		planning_refuse("WITH TIES of a count or an offset that is not known", NULL);
+		return false;
+	}
+	pipeline->top = linitial(sort->inputs);
+	number = pipeline_add_row_number(pipeline, sort->exprs, sort->sort_flags);
+	rank = copyObject(number);
+	rank->winfnoid = F_RANK_;
+	pipeline->top->aggrefs = offset == 0 ? list_make1(rank) : list_make2(rank, number);
+	conditions = list_make1(pipeline_compare_int8(rank, BTLessEqualStrategyNumber, end));
+	if (offset > 0)
+		conditions = lappend(conditions, pipeline_compare_int8(number, BTGreaterStrategyNumber, offset));
+	pipeline_add_stage(pipeline, PIPELINE_FILTER, conditions);
+	return true;
 }
 
 /* Puts a copy of the sort at the pipeline's top, without the projection above it; NULL: there is none. */
@@ -816,7 +885,7 @@ add_limited(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel)
 	/* the planner does not say it of set operations */
 	double		bound = parse->setOperations != NULL ? estimated_rows(output_rel) : root->limit_tuples;
 
-	if (parse->limitCount == NULL || parse->limitOption == LIMIT_OPTION_WITH_TIES || parse->sortClause == NIL)
+	if (parse->limitCount == NULL || parse->sortClause == NIL)
 		return;
 	planned = base_pipelines_copy_below_projection(root, input_rel);
 	if (planned == NULL)
@@ -825,8 +894,13 @@ add_limited(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel)
 	sort = limited_sort(planned->pipeline);
 	if (sort == NULL)
 		return;
-	sort->limit = parse->limitCount;
-	sort->offset = parse->limitOffset;
+	if (parse->limitOption != LIMIT_OPTION_WITH_TIES)
+	{
+		sort->limit = parse->limitCount;
+		sort->offset = parse->limitOffset;
+	}
+	else if (!add_ties(parse, planned->pipeline))
+		return;
 	/* Not known while planning: preprocess_limit() expects a tenth, too. */
 	if (bound < 0)
 		bound = clamp_row_est(planned->rows * 0.1);

@@ -32,6 +32,7 @@
 #include "query/planning/expression_columns.h"
 #include "query/planning/planning.h"
 #include "query/planning/relation_numbers.h"
+#include "query/planning/repeats.h"
 
 /* ---------------------------------------------------------------- parts of pipelines */
 
@@ -215,6 +216,43 @@ rel_pipeline_unite(RelPipeline *all, const RelPipeline *member)
 	all->startup_cost += member->startup_cost;
 	all->run_cost += member->run_cost;
 	all->before_sort = NULL;
+}
+
+bool
+rel_pipeline_repeats(const PipelineStage *stage)
+{
+	ListCell   *lc;
+
+	switch (stage->kind)
+	{
+		case PIPELINE_SCAN:
+			if (stage->source != NULL)
+				return false;
+			break;
+		case PIPELINE_AGGREGATION:
+			foreach(lc, stage->aggrefs)
+			{
+				if (!aggregate_repeats(lfirst_node(Aggref, lc)))
+					return false;
+			}
+			foreach(lc, stage->exprs)
+			{
+				if (!repeats_has_one_form(lfirst(lc)))
+					return false;
+			}
+			break;
+		case PIPELINE_SORT:
+		case PIPELINE_WINDOW:
+			return false;
+		default:
+			break;
+	}
+	foreach(lc, stage->inputs)
+	{
+		if (!rel_pipeline_repeats(lfirst(lc)))
+			return false;
+	}
+	return true;
 }
 
 /* ---------------------------------------------------------------- expressions and outputs */

@@ -99,6 +99,8 @@ extern void rel_pipeline_add_filters(PlannerInfo *root, Pipeline *pipeline, List
 extern List *rel_pipeline_ordered_clauses(PlannerInfo *root, List *restrictinfos);
 /* Adds the member's rows, which have the same columns. */
 extern void rel_pipeline_unite(RelPipeline *all, const RelPipeline *member);
+/* Whether the stage gives the same rows when it is computed again. */
+extern bool rel_pipeline_repeats(const PipelineStage *stage);
 /* Whether the engine takes the whole pipeline; fills runtime_exprs and called_exprs, or notes the refusal. */
 extern bool rel_pipeline_check(Pipeline *pipeline);
 

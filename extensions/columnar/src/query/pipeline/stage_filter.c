@@ -12,6 +12,7 @@
 #include "query/pipeline/stage_filter.h"
 #include "query/pipeline/stage_kind.h"
 #include "query/pipeline/translate_expr.h"
+#include "query/pipeline/translate_node.h"
 #include "query/pipeline/translation.h"
 
 bool
@@ -30,16 +31,33 @@ is_aggregated(const PipelineStage *stage)
 	return stage->kind == PIPELINE_PROJECTION && is_aggregated(linitial(stage->inputs));
 }
 
+/* A comparison of rows brings one of its first column, which zone maps and codes can decide. */
+static List *
+with_bounds(List *exprs)
+{
+	List	   *all = NIL;
+	ListCell   *lc;
+
+	foreach(lc, exprs)
+	{
+		Node	   *bound = translate_row_compare_bound(lfirst(lc));
+
+		all = bound == NULL ? lappend(all, lfirst(lc)) : lappend(lappend(all, bound), lfirst(lc));
+	}
+	return all;
+}
+
 /* A condition of groups is evaluated once for each anyhow, and if it is refused the aggregation is as well. */
 static bool
 add_to_plan(Translation *translation, PipelineStage *stage, const StageInput *inputs)
 {
-	int			count = list_length(stage->exprs);
+	List	   *exprs = with_bounds(stage->exprs);
+	int			count = list_length(exprs);
 	PenumbraExpr *conjuncts = palloc(sizeof(PenumbraExpr) * count);
 	bool		is_taken;
 
 	translation->takes_any_calls = is_aggregated(linitial(stage->inputs));
-	is_taken = translate_args(translation, stage->exprs, conjuncts);
+	is_taken = translate_args(translation, exprs, conjuncts);
 	translation->takes_any_calls = false;
 	return is_taken && stage_filter_add_conjuncts(translation, conjuncts, count);
 }

@@ -10,6 +10,7 @@
 
 #include "pg_compat.h"
 
+#include "access/stratnum.h"
 #include "catalog/pg_type.h"
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
@@ -551,6 +552,69 @@ translate_scalar_array(Translation *translation, ScalarArrayOpExpr *op)
 								  : list_make1(makeNullConst(elements.type, -1, exprCollation(array_node))));
 }
 
+/* ---------------------------------------------------------------- (a, b) < (c, d) */
+
+/* The comparison of the pair by the strategy of its operator family. */
+static Node *
+compare_pair(const RowCompareExpr *compare, int pair, int strategy)
+{
+	Oid			family = list_nth_oid(compare->opfamilies, pair);
+	Oid			left;
+	Oid			right;
+	int			own_strategy;
+	Expr	   *op;
+
+	get_op_opfamily_properties(list_nth_oid(compare->opnos, pair), family, false, &own_strategy, &left, &right);
+	op = make_opclause(get_opfamily_member(family, left, right, strategy), BOOLOID, false,
+					   list_nth(compare->largs, pair), list_nth(compare->rargs, pair), InvalidOid,
+					   list_nth_oid(compare->inputcollids, pair));
+	set_opfuncid((OpExpr *) op);
+	return (Node *) op;
+}
+
+/* Whether the comparison is < or <=. */
+static bool
+is_less(const RowCompareExpr *compare)
+{
+	return get_op_opfamily_strategy(linitial_oid(compare->opnos), linitial_oid(compare->opfamilies)) <=
+		BTLessEqualStrategyNumber;
+}
+
+Node *
+translate_row_compare_bound(Node *node)
+{
+	const RowCompareExpr *compare = (const RowCompareExpr *) node;
+
+	if (!IsA(node, RowCompareExpr))
+		return NULL;
+	return compare_pair(compare, 0, is_less(compare) ? BTLessEqualStrategyNumber : BTGreaterEqualStrategyNumber);
+}
+
+/*
+ * a < c OR (a = c AND b < d): the first pair that differs or has a NULL decides.  After a NULL the next pair is
+ * evaluated here and not by PostgreSQL, so it must not fail.
+ */
+static PenumbraExpr
+translate_row_compare(Translation *translation, const RowCompareExpr *compare)
+{
+	int			last = list_length(compare->opnos) - 1;
+	int			strategy = is_less(compare) ? BTLessStrategyNumber : BTGreaterStrategyNumber;
+	Node	   *whole;
+
+	if (expr_can_fail((Node *) list_copy_tail(compare->largs, 1)) ||
+		expr_can_fail((Node *) list_copy_tail(compare->rargs, 1)))
+		return translation_refuse(translation, "comparison of rows of which a column can fail");
+	whole = compare_pair(compare, last, get_op_opfamily_strategy(list_nth_oid(compare->opnos, last),
+																 list_nth_oid(compare->opfamilies, last)));
+	for (int i = last - 1; i >= 0; i--)
+	{
+		Expr	   *rest = make_andclause(list_make2(compare_pair(compare, i, BTEqualStrategyNumber), whole));
+
+		whole = (Node *) make_orclause(list_make2(compare_pair(compare, i, strategy), rest));
+	}
+	return translate_expr(translation, whole);
+}
+
 /* ---------------------------------------------------------------- dispatch */
 
 PenumbraExpr
@@ -581,6 +645,8 @@ translate_node(Translation *translation, Node *node)
 			return translate_nullif(translation, (OpExpr *) node);
 		case T_ScalarArrayOpExpr:
 			return translate_scalar_array(translation, (ScalarArrayOpExpr *) node);
+		case T_RowCompareExpr:
+			return translate_row_compare(translation, (RowCompareExpr *) node);
 		case T_BoolExpr:
 			return translate_bool_expr(translation, (BoolExpr *) node);
 		case T_NullTest:

@@ -14,5 +14,7 @@
 
 /* The node is no constant, no input and not evaluated by PostgreSQL. */
 extern PenumbraExpr translate_node(Translation *translation, Node *node);
+/* What a comparison of rows says of the first pair, as a <= c of (a, b) < (c, d); NULL: the node is none. */
+extern Node *translate_row_compare_bound(Node *node);
 
 #endif							/* PENUMBRA_TRANSLATE_NODE_H */

@@ -71,8 +71,8 @@ planning_level_of(const PlannerGlobal *glob, const SubPlan *subplan)
 	return list_nth_node(PlannerInfo, glob->subroots, subplan->plan_id - 1);
 }
 
-PlannerInfo *
-planning_level_of_cte(const PlannerInfo *root, const RangeTblEntry *rte, CommonTableExpr **found)
+CommonTableExpr *
+planning_find_cte(const PlannerInfo *root, const RangeTblEntry *rte, PlannerInfo **subroot)
 {
 	const PlannerInfo *level = root;
 	ListCell   *lc;
@@ -88,10 +88,19 @@ planning_level_of_cte(const PlannerInfo *root, const RangeTblEntry *rte, CommonT
 
 		if (strcmp(cte->ctename, rte->ctename) != 0)
 			continue;
-		*found = cte;
-		return plan_id <= 0 || cte->cterecursive ? NULL : list_nth(root->glob->subroots, plan_id - 1);
+		*subroot = plan_id <= 0 ? NULL : list_nth(root->glob->subroots, plan_id - 1);
+		return plan_id <= 0 ? NULL : cte;
 	}
 	return NULL;
+}
+
+PlannerInfo *
+planning_level_of_cte(const PlannerInfo *root, const RangeTblEntry *rte, CommonTableExpr **found)
+{
+	PlannerInfo *subroot;
+
+	*found = planning_find_cte(root, rte, &subroot);
+	return *found == NULL || (*found)->cterecursive ? NULL : subroot;
 }
 
 void

@@ -78,6 +78,8 @@ extern Planning *planning_current(void);
 
 /* The query level of the subquery. */
 extern PlannerInfo *planning_level_of(const PlannerGlobal *glob, const SubPlan *subplan);
+/* The entry's CTE, and where it was planned; NULL: it was not planned by itself, or the entry is the recursion. */
+extern CommonTableExpr *planning_find_cte(const PlannerInfo *root, const RangeTblEntry *rte, PlannerInfo **subroot);
 /* Where the entry's CTE was planned, and the CTE; NULL: it is recursive, or was not planned by itself. */
 extern PlannerInfo *planning_level_of_cte(const PlannerInfo *root, const RangeTblEntry *rte,
 										  CommonTableExpr **found);

@@ -1,0 +1,21 @@
+/*-------------------------------------------------------------------------
+ *
+ * hypothetical_sets.h
+ *	  rank() and the like WITHIN GROUP, as counts.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef PENUMBRA_HYPOTHETICAL_SETS_H
+#define PENUMBRA_HYPOTHETICAL_SETS_H
+
+#include "postgres.h"
+
+#include "nodes/pg_list.h"
+
+/*
+ * The aggregates, with plain ones in the places of hypothetical-set ones.  These, and the expressions of plain ones
+ * that stand for them, go into the lists, which stay NIL where there are none.
+ */
+extern List *hypothetical_sets_replace(List *aggrefs, List **replaced, List **values);
+
+#endif							/* PENUMBRA_HYPOTHETICAL_SETS_H */

@@ -1,0 +1,88 @@
+-- Shapes of queries that run whole in vectors: comparisons of rows, subqueries that rows are ordered by or that are
+-- correlated by more than equalities, columns as rows, WITH TIES.
+SET client_min_messages = warning;
+CREATE EXTENSION IF NOT EXISTS penumbra;
+SET penumbra.threads_per_query = 0;
+SET max_parallel_workers_per_gather = 0;
+\getenv directory PG_ABS_SRCDIR
+\set agree :directory '/agree.sql'
+\i :agree
+\set explained :directory '/explained.sql'
+\i :explained
+CREATE TABLE sold (id int, shop int, day date, price numeric(8, 2), kind text COLLATE "C", f float8);
+INSERT INTO sold SELECT i, nullif(i % 50, 7), date '2024-01-01' + i % 91, i % 977 / 4.0, nullif('kind ' || i % 9, 'kind 3'), i / 8.0
+  FROM generate_series(1, 6000) i;
+CREATE TABLE shop (id int, town text, since date, n numeric);
+INSERT INTO shop SELECT i, 'town ' || i % 6, date '2023-06-01' + 20 * i, i % 4 FROM generate_series(1, 60) i;
+VACUUM ANALYZE sold, shop;
+SELECT penumbra.load('sold') > 0 AND penumbra.load('shop') > 0 AS loaded;
+-- rows compared: the first pair that differs decides
+SELECT * FROM compared('SELECT id FROM sold WHERE (day, id) > (date ''2024-03-20'', 4000) ORDER BY day, id LIMIT 20');
+SELECT * FROM compared('SELECT count(*), min(id) FROM sold WHERE (shop, kind, id) <= (20, ''kind 5'', 2000)', 'prefer');
+SELECT * FROM compared('SELECT (shop, price) < (f, id), (kind, shop) >= (NULL, 3), (3, kind) > (shop, ''kind 2''), count(*) FROM sold GROUP BY 1, 2, 3', 'prefer');
+SELECT * FROM compared('SELECT count(*) FROM sold WHERE NOT ((shop, id) < (10, 2000))', 'prefer');
+SELECT * FROM compared('SELECT count(*) FROM sold a JOIN shop b ON a.shop = b.id AND (a.day, a.id) < (b.since, b.id)', 'prefer');
+-- the second pair is not looked at where the first decides
+SELECT * FROM compared('SELECT count(*) FROM sold WHERE (shop, 10 / (shop - 20)) < (21, 3) OR shop IS NULL', 'prefer');
+SELECT agree('SELECT count(*) FROM sold WHERE (shop, 10 / (shop - 20)) <= (20, 3)');
+-- subqueries that the rows are ordered by are wanted for all of them, others for few
+SELECT * FROM compared('SELECT s.id, (SELECT sum(price) FROM sold WHERE shop = s.id) AS a, (SELECT count(*) FROM sold WHERE shop = s.id AND kind = ''kind 1'') AS b
+  FROM shop s ORDER BY 2 DESC NULLS LAST, 1 LIMIT 7', 'prefer');
+SELECT * FROM compared('SELECT s.id FROM shop s ORDER BY (SELECT max(day) FROM sold WHERE shop = s.id) DESC NULLS LAST, 1 LIMIT 7 OFFSET 2', 'prefer');
+SELECT * FROM compared('SELECT s.id, (SELECT sum(price) FROM sold WHERE shop = s.id) FROM shop s ORDER BY 1 LIMIT 3', 'prefer');
+SELECT agree('SELECT s.id, (SELECT price FROM sold WHERE shop = s.id) FROM shop s ORDER BY 2, 1 LIMIT 3');
+-- subqueries that are correlated by more than equalities
+SET penumbra.mode = prefer;
+EXPLAIN (COSTS OFF) SELECT s.id, (SELECT sum(price) FROM sold WHERE shop = s.id AND day > s.since) FROM shop s;
+RESET penumbra.mode;
+SELECT * FROM compared('SELECT s.id, (SELECT sum(price) FROM sold WHERE shop = s.id AND day > s.since),
+  (SELECT count(*) FROM sold WHERE shop = s.id AND day BETWEEN s.since - 30 AND s.since) FROM shop s', 'prefer');
+SELECT * FROM compared('SELECT a.id, (SELECT b.id FROM sold b WHERE b.shop = a.shop AND b.day < a.day ORDER BY b.day DESC, b.id DESC LIMIT 1)
+  FROM sold a WHERE a.id % 200 = 3', 'prefer');
+SELECT * FROM compared('SELECT s.id, l.n, l.k FROM shop s LEFT JOIN LATERAL (SELECT count(*) n, min(kind) k FROM sold WHERE shop = s.id AND day > s.since + 100) l ON true', 'prefer');
+SELECT * FROM compared('SELECT s.id, l.* FROM shop s, LATERAL (SELECT day, kind FROM sold WHERE shop = s.id AND day > s.since ORDER BY price DESC, id LIMIT 2) l', 'prefer');
+SELECT * FROM compared('SELECT count(*) FROM sold a WHERE a.price > (SELECT avg(b.price) FROM sold b WHERE b.shop = a.shop AND b.day <= a.day) AND a.id < 300', 'prefer');
+SELECT * FROM compared('SELECT count(*) FROM shop s WHERE s.id < 3 OR EXISTS (SELECT FROM sold WHERE shop = s.id AND day < s.since)', 'prefer');
+SELECT * FROM compared('SELECT s.id, s.id % 9 IN (SELECT right(kind, 1)::int FROM sold WHERE shop = s.id AND day < s.since) FROM shop s', 'prefer');
+SELECT * FROM compared('SELECT s.id, s.id NOT IN (SELECT a.id % 60 FROM sold a WHERE a.shop = s.id AND a.day > s.since) FROM shop s', 'prefer');
+SELECT * FROM compared('SELECT s.id, s.id > ALL (SELECT a.id % 60 FROM sold a WHERE a.shop = s.id AND a.day < s.since) FROM shop s', 'prefer');
+SELECT * FROM compared('SELECT s.id, (SELECT sum(a.price + b.price) FROM sold a JOIN sold b ON a.id = b.id + 50 WHERE a.shop = s.id AND a.day > s.since - 60) FROM shop s', 'prefer');
+SELECT * FROM compared('SELECT s.town, max((SELECT sum(CASE WHEN day > s.since THEN price END) FROM sold WHERE shop = s.id AND day > s.since - 60)) FROM shop s GROUP BY 1', 'prefer');
+SELECT * FROM compared('SELECT s.id, l.* FROM shop s LEFT JOIN LATERAL (SELECT day - s.since FROM sold WHERE shop = s.id AND day > s.since ORDER BY id LIMIT 1) l ON true', 'prefer');
+-- PostgreSQL's: a value over no rows, a NULL that may find some, conditions of two tables, no equality, values that are
+-- equal and written differently; errors
+SELECT * FROM compared('SELECT a.id, (SELECT b.id FROM sold b WHERE b.shop = a.shop AND (b.day, b.id) < (a.day, a.id) ORDER BY b.day DESC, b.id DESC LIMIT 1)
+  FROM sold a WHERE a.id % 200 = 3', 'prefer');
+SELECT * FROM compared('SELECT s.id, (SELECT sum(a.price + b.price) FROM sold a JOIN sold b ON a.id = b.id + 50 AND b.kind <> ''x'' || s.id WHERE a.shop = s.id AND a.day > s.since - 60) FROM shop s', 'prefer');
+SELECT * FROM compared('SELECT s.id, (SELECT count(*) + s.id FROM sold WHERE shop = s.id AND day > s.since) FROM shop s', 'prefer');
+SELECT * FROM compared('SELECT s.id, (SELECT count(*) FROM sold a WHERE a.shop = s.id AND (s.town = ''town 2'' OR a.day > s.since)) FROM shop s', 'prefer');
+SELECT * FROM compared('SELECT a.id, (SELECT count(*) FROM sold b WHERE b.id = a.id AND b.id > coalesce(a.shop, 3)) FROM sold a WHERE a.id < 200', 'prefer');
+SELECT * FROM compared('SELECT s.id, (SELECT count(*) FROM sold WHERE day > s.since) FROM shop s', 'prefer');
+SELECT * FROM compared('SELECT s.id, (SELECT count(*) FROM sold WHERE shop = s.id AND price > s.n AND s.n::text > kind) FROM shop s', 'prefer');
+SELECT agree('SELECT s.id, (SELECT price FROM sold WHERE shop = s.id AND day < s.since) FROM shop s');
+SELECT agree('SELECT s.id, (SELECT count(*) FROM sold WHERE shop = s.id AND 10 / (id - 8) > s.id) FROM shop s');
+-- columns as rows
+SELECT * FROM compared('SELECT k, count(v), sum(v) FROM sold CROSS JOIN LATERAL (VALUES (''price'', price), (''id'', id::numeric), (kind, NULL)) u (k, v) GROUP BY k', 'prefer');
+SELECT * FROM compared('SELECT s.town, u.n, count(*) FROM sold JOIN shop s ON s.id = shop LEFT JOIN LATERAL (VALUES (day, 1), (since, 2)) u (d, n) ON true
+  WHERE price > 100 GROUP BY 1, 2', 'prefer');
+SELECT * FROM compared('SELECT id, v FROM sold, LATERAL (VALUES (price), (price + shop), (10 / id)) u (v) WHERE v > 240 AND v < id', 'prefer');
+SELECT * FROM compared('SELECT id, (SELECT max(v) FROM (VALUES (shop), (id % 50), (NULL)) u (v)) FROM sold WHERE id < 200', 'prefer');
+SELECT * FROM compared('SELECT t.town, v FROM (SELECT town, count(*) n, max(since) FROM shop GROUP BY town) t, LATERAL (VALUES (n), (2 * n)) u (v)', 'prefer');
+SELECT * FROM compared('SELECT t.town, v FROM (SELECT town, id FROM shop ORDER BY since LIMIT 5) t, LATERAL (VALUES (id), (2 * id)) u (v)', 'prefer');
+SELECT agree('SELECT id, v FROM sold, LATERAL (VALUES (price), (10 / (shop - 20))) u (v)');
+-- WITH TIES: the peers of the last row, too
+EXPLAIN (COSTS OFF) SELECT id, price FROM sold WHERE shop < 9 ORDER BY price DESC FETCH FIRST 3 ROWS WITH TIES;
+SELECT * FROM compared('SELECT id, price FROM sold ORDER BY price DESC FETCH FIRST 30 ROWS WITH TIES');
+SELECT * FROM compared('SELECT id, kind FROM sold ORDER BY kind NULLS FIRST, day FETCH FIRST ROW WITH TIES');
+SELECT * FROM compared('SELECT count(*), min(day), max(day) FROM (SELECT * FROM sold ORDER BY day OFFSET 1000 FETCH FIRST 10 ROWS WITH TIES) s');
+SELECT * FROM compared('SELECT shop, count(*) FROM sold GROUP BY shop ORDER BY 2 DESC, shop IS NULL FETCH FIRST 2 ROWS WITH TIES');
+SELECT * FROM compared('SELECT day FROM sold UNION SELECT since FROM shop ORDER BY 1 FETCH FIRST 5 ROWS WITH TIES');
+SELECT * FROM compared('SELECT id FROM sold ORDER BY f FETCH FIRST 7000 ROWS WITH TIES');
+SELECT * FROM compared('SELECT a.id, b.id, rank() OVER (PARTITION BY b.town ORDER BY a.id) FROM sold a JOIN shop b ON a.shop = b.id AND a.day = b.since
+  ORDER BY b.since FETCH FIRST 3 ROWS WITH TIES');
+SELECT agree('SELECT id, price FROM sold ORDER BY price, id OFFSET 7 FETCH FIRST 5 ROWS WITH TIES');
+SELECT agree('SELECT id, price FROM sold ORDER BY price, id OFFSET 7000 FETCH FIRST 5 ROWS WITH TIES');
+SELECT * FROM compared('SELECT id, price FROM sold ORDER BY price FETCH FIRST 0 ROWS WITH TIES');
+SELECT agree('SELECT id, price FROM sold ORDER BY price FETCH FIRST -1 ROWS WITH TIES');
+DROP TABLE sold, shop;
+DROP FUNCTION agree, rows_of, compared, explained;
