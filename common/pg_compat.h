@@ -893,6 +893,16 @@ compat_only_selects(const PlannedStmt *stmt)
 #define compat_prunes_partitions(stmt) ((stmt)->partPruneInfos != NIL)
 #endif
 
+/* 18 computes generated columns when they are read, too, and checks their NOT NULL by expressions. */
+#if PG_VERSION_NUM < 180000
+#define compat_has_generated(constraints) ((constraints)->has_generated_stored)
+#define COMPAT_CHECKS(result) ((result)->ri_ConstraintExprs)
+#else
+#define compat_has_generated(constraints) \
+	((constraints)->has_generated_stored || (constraints)->has_generated_virtual)
+#define COMPAT_CHECKS(result) ((result)->ri_CheckConstraintExprs)
+#endif
+
 /* 16 counts the rows of all calls of ExecutorRun(). */
 #if PG_VERSION_NUM < 160000
 #define compat_reset_total_processed(estate) ((void) 0)

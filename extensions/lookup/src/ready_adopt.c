@@ -195,6 +195,9 @@ add_node(ReadyState *state, PlanState *node)
 		case T_SortState:
 			state->has_sort = true;
 			break;
+		case T_ModifyTableState:
+			outcome = ready_add_update(state, (ModifyTableState *) node);
+			break;
 		case T_AggState:
 			if (!add_aggregation(state, (AggState *) node))
 				outcome = OUTCOME_EXPRESSION;
@@ -285,7 +288,8 @@ has_only_scans(const ReadyState *state)
 	for (Index i = 0; i < estate->es_range_table_size; i++)
 		open_count += estate->es_relations[i] != NULL;
 	return open_count == state->scan_count && estate->es_rowmarks == NULL &&
-		estate->es_opened_result_relations == NIL && estate->es_auxmodifytables == NIL &&
+		list_length(estate->es_opened_result_relations) == (int) state->is_update &&
+		estate->es_auxmodifytables == NIL &&
 		estate->es_partition_directory == NULL && estate->es_jit == NULL && estate->es_epq_active == NULL &&
 		estate->es_query_dsa == NULL;
 }
@@ -309,8 +313,8 @@ describe_state(LookupPlan *plan, QueryDesc *query)
 	state->parser_setup_argument = params == NULL ? NULL : params->parserSetupArg;
 	state->scroll_eflags = estate->es_top_eflags & READY_SCROLL_EFLAGS;
 	state->checked_user = InvalidOid;
-	state->contexts = list_copy(estate->es_exprcontexts);
 	state->slots = list_copy(estate->es_tupleTable);
+	state->slot_count = list_length(estate->es_tupleTable);
 	state->exec_param_count = list_length(plan->stmt->paramExecTypes);
 	return state;
 }
@@ -360,7 +364,8 @@ ready_adopt(LookupPlan *plan, QueryDesc *query)
 		outcome = OUTCOME_STATEMENT;
 	if (outcome != OUTCOME_READY)
 	{
-		plan->verdict = outcome;
+		if (outcome != OUTCOME_FIRST)
+			plan->verdict = outcome;
 		MemoryContextSwitchTo(previous);
 		return false;
 	}
