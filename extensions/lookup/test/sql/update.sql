@@ -362,7 +362,6 @@ COMMIT;
 SELECT price FROM items WHERE id = 4;
 
 DISCARD ALL;
-SELECT count(*) FROM pg_backend_memory_contexts WHERE name = 'penumbra_lookup functions';
 DROP TABLE items, log, parents, children, owned, published, counted, generated, parted, heirs, conditions, transitions CASCADE;
 DROP FUNCTION run, nested, touch, write_log, chain, looped, count_both, counts;
 DROP VIEW taken;
