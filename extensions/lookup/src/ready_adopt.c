@@ -50,7 +50,7 @@ add_expressions(ReadyState *state, List *expressions)
 }
 
 static LookupOutcome
-add_scan(ReadyState *state, ReadyScan scan, const IndexRuntimeKeyInfo *runtime_keys)
+add_scan(ReadyState *state, ReadyScan scan)
 {
 	for (int i = 0; i < scan.key_count; i++)
 	{
@@ -61,7 +61,7 @@ add_scan(ReadyState *state, ReadyScan scan, const IndexRuntimeKeyInfo *runtime_k
 	}
 	for (int i = 0; i < scan.runtime_key_count; i++)
 	{
-		if (!ready_add_expression(state, runtime_keys[i].key_expr))
+		if (!ready_add_expression(state, scan.runtime_keys[i].key_expr))
 			return OUTCOME_EXPRESSION;
 	}
 	scan.table = scan.node->ss_currentRelation;
@@ -83,14 +83,15 @@ add_index_scan(ReadyState *state, IndexScanState *node)
 	ReadyScan	scan = {
 		.node = &node->ss, .index = node->iss_RelationDesc, .descriptor = &node->iss_ScanDesc,
 		.keys = node->iss_ScanKeys, .key_count = node->iss_NumScanKeys,
-		.runtime_key_count = node->iss_NumRuntimeKeys,
+		.runtime_keys = node->iss_RuntimeKeys, .runtime_key_count = node->iss_NumRuntimeKeys,
+		.runtime_context = node->iss_RuntimeContext,
 		.direction = ((IndexScan *) node->ss.ps.plan)->indexorderdir,
 		.are_runtime_keys_ready = &node->iss_RuntimeKeysReady
 	};
 
 	if (!ready_add_expression(state, node->indexqualorig))
 		return OUTCOME_EXPRESSION;
-	return add_scan(state, scan, node->iss_RuntimeKeys);
+	return add_scan(state, scan);
 }
 
 static LookupOutcome
@@ -99,7 +100,8 @@ add_index_only_scan(ReadyState *state, IndexOnlyScanState *node)
 	ReadyScan	scan = {
 		.node = &node->ss, .index = node->ioss_RelationDesc, .descriptor = &node->ioss_ScanDesc,
 		.keys = node->ioss_ScanKeys, .key_count = node->ioss_NumScanKeys,
-		.runtime_key_count = node->ioss_NumRuntimeKeys,
+		.runtime_keys = node->ioss_RuntimeKeys, .runtime_key_count = node->ioss_NumRuntimeKeys,
+		.runtime_context = node->ioss_RuntimeContext,
 		.direction = ((IndexOnlyScan *) node->ss.ps.plan)->indexorderdir,
 		.are_runtime_keys_ready = &node->ioss_RuntimeKeysReady,
 		.map_buffer = &node->ioss_VMBuffer
@@ -107,7 +109,7 @@ add_index_only_scan(ReadyState *state, IndexOnlyScanState *node)
 
 	if (!ready_add_expression(state, node->recheckqual))
 		return OUTCOME_EXPRESSION;
-	return add_scan(state, scan, node->ioss_RuntimeKeys);
+	return add_scan(state, scan);
 }
 
 /*
@@ -377,7 +379,7 @@ ready_adopt(LookupPlan *plan, QueryDesc *query)
 		return false;
 	}
 	keep_functions_apart(state);
-	ready_position_scans(state);
+	ready_prepare_scans(state);
 	compat_end_instrumentation(query);
 	ready_rest(state);
 	copy_descriptions(state);

@@ -46,8 +46,10 @@ typedef struct ReadyScan
 	IndexScanDesc *descriptor;	/* NULL is there until the scan first began */
 	ScanKey		keys;
 	int			key_count;
+	IndexRuntimeKeyInfo *runtime_keys;
 	int			runtime_key_count;
 	bool	   *are_runtime_keys_ready;
+	ExprContext *runtime_context;
 	Buffer	   *map_buffer;		/* of an index-only scan's visibility map; NULL: it is none */
 	ScanDirection direction;	/* the plan's */
 	BtreePosition position;		/* where it begins, if that is known of such keys */
@@ -129,8 +131,8 @@ extern void ready_end_update(ModifyTableState *node);
 extern void ready_begin_scan(ReadyState *state, ReadyScan *scan);
 extern void ready_end_scan(ReadyScan *scan);
 
-/* From now on, scans of a state that was adopted find their beginning in btree indexes. */
-extern void ready_position_scans(ReadyState *state);
+/* What is found out once of the scans of a state that was adopted. */
+extern void ready_prepare_scans(ReadyState *state);
 
 extern void ready_rest(ReadyState *state);
 extern void ready_destroy(ReadyState *state);
