@@ -910,13 +910,15 @@ compat_only_selects(const PlannedStmt *stmt)
 #define compat_reset_total_processed(estate) ((estate)->es_total_processed = 0)
 #endif
 
-/* 19 tells a table how its rows will be fetched. */
+/* The table's part of an index scan at rest. Since 19 a reset keeps pins, so it is begun again, with what it was told. */
 #if PG_VERSION_NUM < 190000
-#define compat_index_fetch_again(table, flags) table_index_fetch_begin(table)
 #define compat_index_fetch_flags(fetch) 0
+#define compat_index_fetch_rest(fetch) (table_index_fetch_reset(fetch), (fetch))
+#define compat_index_fetch_again(fetch, table, flags) (fetch)
 #else
-#define compat_index_fetch_again(table, flags) table_index_fetch_begin(table, flags)
 #define compat_index_fetch_flags(fetch) ((fetch)->flags)
+#define compat_index_fetch_rest(fetch) (table_index_fetch_end(fetch), NULL)
+#define compat_index_fetch_again(fetch, table, flags) table_index_fetch_begin(table, flags)
 #endif
 
 /* Measurements of a whole query, which others ask for; ExecutorStart() makes them since 19. */

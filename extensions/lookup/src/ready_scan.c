@@ -78,7 +78,7 @@ ready_begin_scan(ReadyState *state, ReadyScan *scan)
 	descriptor->xs_snapshot = state->estate->es_snapshot;
 	descriptor->xactStartedInRecovery = TransactionStartedDuringRecovery();
 	descriptor->ignore_killed_tuples = !descriptor->xactStartedInRecovery;
-	descriptor->xs_heapfetch = compat_index_fetch_again(scan->table, scan->fetch_flags);
+	descriptor->xs_heapfetch = compat_index_fetch_again(descriptor->xs_heapfetch, scan->table, scan->fetch_flags);
 	scan->node->ps.ExecProcNode = exec_first;
 	if (scan->runtime_key_count == 0)
 		index_rescan(descriptor, scan->keys, scan->key_count, NULL, 0);
@@ -97,8 +97,7 @@ ready_prepare_scans(ReadyState *state)
 
 /*
  * amrescan() drops the scan's pins and marks what it found dead, as amendscan()
- * does, and keeps memory.  The table's part is ended: heap's keeps pins over a
- * rescan from 19 on.
+ * does, and keeps memory.
  */
 void
 ready_end_scan(ReadyScan *scan)
@@ -122,7 +121,6 @@ ready_end_scan(ReadyScan *scan)
 	/* Keys that this execution did not compute point to what is gone, and the scan holds nothing. */
 	if (!btree_position_end(descriptor) && (scan->runtime_key_count == 0 || *scan->are_runtime_keys_ready))
 		index_rescan(descriptor, scan->keys, scan->key_count, NULL, 0);
-	table_index_fetch_end(descriptor->xs_heapfetch);
-	descriptor->xs_heapfetch = NULL;
+	descriptor->xs_heapfetch = compat_index_fetch_rest(descriptor->xs_heapfetch);
 	descriptor->xs_snapshot = NULL;
 }
