@@ -910,7 +910,7 @@ compat_only_selects(const PlannedStmt *stmt)
 #define compat_reset_total_processed(estate) ((estate)->es_total_processed = 0)
 #endif
 
-/* The table's part of an index scan at rest. Since 19 a reset keeps pins, so it is begun again, with what it was told. */
+/* The table's part of an index scan at rest. Since 19 a reset keeps pins, so it is begun again as it was. */
 #if PG_VERSION_NUM < 190000
 #define compat_index_fetch_flags(fetch) 0
 #define compat_index_fetch_rest(fetch) (table_index_fetch_reset(fetch), (fetch))

@@ -448,7 +448,7 @@ pin_page(Buffer *table, Relation rel, BlockNumber block)
 	return buffer;
 }
 
-/* The leaf page, pinned and locked, by pages that nobody keeps in place; *parent is the last of these, if there is one. */
+/* The leaf page, pinned and locked, by pages that nobody keeps in place; *parent is the last of these. */
 static Buffer
 descend_unlocked(Relation index, const Bound *bound, bool is_forward, BlockNumber *parent)
 {
