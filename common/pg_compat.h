@@ -893,6 +893,16 @@ compat_only_selects(const PlannedStmt *stmt)
 #define compat_prunes_partitions(stmt) ((stmt)->partPruneInfos != NIL)
 #endif
 
+/* 18 computes generated columns when they are read, too, and checks their NOT NULL by expressions. */
+#if PG_VERSION_NUM < 180000
+#define compat_has_generated(constraints) ((constraints)->has_generated_stored)
+#define COMPAT_CHECKS(result) ((result)->ri_ConstraintExprs)
+#else
+#define compat_has_generated(constraints) \
+	((constraints)->has_generated_stored || (constraints)->has_generated_virtual)
+#define COMPAT_CHECKS(result) ((result)->ri_CheckConstraintExprs)
+#endif
+
 /* 16 counts the rows of all calls of ExecutorRun(). */
 #if PG_VERSION_NUM < 160000
 #define compat_reset_total_processed(estate) ((void) 0)
@@ -900,13 +910,15 @@ compat_only_selects(const PlannedStmt *stmt)
 #define compat_reset_total_processed(estate) ((estate)->es_total_processed = 0)
 #endif
 
-/* 19 tells a table how its rows will be fetched. */
+/* The table's part of an index scan at rest. Since 19 a reset keeps pins, so it is begun again as it was. */
 #if PG_VERSION_NUM < 190000
-#define compat_index_fetch_again(table, flags) table_index_fetch_begin(table)
 #define compat_index_fetch_flags(fetch) 0
+#define compat_index_fetch_rest(fetch) (table_index_fetch_reset(fetch), (fetch))
+#define compat_index_fetch_again(fetch, table, flags) (fetch)
 #else
-#define compat_index_fetch_again(table, flags) table_index_fetch_begin(table, flags)
 #define compat_index_fetch_flags(fetch) ((fetch)->flags)
+#define compat_index_fetch_rest(fetch) (table_index_fetch_end(fetch), NULL)
+#define compat_index_fetch_again(fetch, table, flags) table_index_fetch_begin(table, flags)
 #endif
 
 /* Measurements of a whole query, which others ask for; ExecutorStart() makes them since 19. */

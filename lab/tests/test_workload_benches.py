@@ -4,6 +4,7 @@ import json
 import re
 import statistics
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
@@ -26,9 +27,11 @@ from penumbra_lab.bench import (
 from penumbra_lab.bench.query_table import query_table
 from penumbra_lab.bench.sort import Case
 from penumbra_lab.cli import commands
+from penumbra_lab.commands import demo
 from penumbra_lab.reporting.charts import not_dominated
 from penumbra_lab.reporting.report import write_report
 from penumbra_lab.run.document import median_ratio, medians, read_run
+from penumbra_lab.run.recording import Outcome
 from penumbra_lab.show import console
 from penumbra_lab.state import results_directory
 from penumbra_lab.workload import read_workload
@@ -333,6 +336,24 @@ def test_lookups_measure_both_sides(monkeypatch):
     assert [case["workload"] for case in document["sections"]["cases"]][: len(names)] == names
     assert len(document["sections"]["cases"]) == len(names) + 2
     assert all(set(row) == {"stock", "lookup"} for row in medians(document).values())
+
+
+def test_the_demos_report_shows_short_statements(monkeypatch, tmp_path):
+    document = read_run(Path(__file__).parent / "example.json")
+    document["sections"] = {"queries": {"q01": {"plan": "Seq Scan"}}}
+    cases = [{"workload": "by key", "target": 0.4, "ratio": 0.25}]
+    loops = {"sections": {"cases": cases}, "series": []}
+    found = {("by key", "time", None): {"stock": 4000, "lookup": 1000}}
+    monkeypatch.setattr(lookups, "medians", lambda document: found)
+    monkeypatch.setattr(demo, "bench_lookups", lambda **size: Outcome(loops, None))
+    monkeypatch.setattr(demo, "bench_workload", lambda *size, **options: Outcome(document, None))
+    monkeypatch.setattr(demo, "conclude", lambda outcome, table: None)
+    monkeypatch.setattr(demo, "fail_on_differences", lambda document: None)
+    monkeypatch.setattr(demo, "report_path", lambda: tmp_path / "report.html")
+    done = CliRunner().invoke(commands, ["demo"])
+    assert done.exit_code == 0, done.output
+    text = re.sub("<[^>]*>", " ", (tmp_path / "report.html").read_text())
+    assert re.search(r"Short statements in a loop.*by key +4,000 ns +1,000 ns +0.25", text)
 
 
 @pytest.mark.slow

@@ -28,7 +28,8 @@ NOT_WITH_SANITIZERS = ("backtrace",)
 MEASURES_MEMORY = "memory"
 OURS = re.compile(r"/(kernels|engine|common|extensions)/|penumbra")
 # Regression tests with little data, of columnar some; valgrind takes 50 times as long.
-WITH_VALGRIND = {"sort": "", "compress": "", "columnar": "SQL_TESTS=agreement cache_load joins row_proof stored_form"}
+WITH_VALGRIND = {"sort": "", "compress": "", "columnar": "SQL_TESTS=agreement cache_load joins row_proof stored_form",
+                 "lookup": "SQL_TESTS=changes errors ready update"}  # fmt: skip
 
 
 def reports() -> Path:
@@ -63,8 +64,13 @@ def report_heads() -> list[str]:
     return sorted(heads)
 
 
+def suite(name: str, count: Callable[[str], Count], command: list[str], variables: dict[str, str]) -> Suite:
+    return Suite(name, count, command, long=[], environment=variables, lane=check.LANES[0])
+
+
 def run_suite(suite: Suite) -> tuple[Count, float]:
-    count, seconds = check.run_suite(suite)
+    result = check.run_suite(suite, "long")
+    count, seconds = result.count, result.seconds
     heads = report_heads()
     for head in heads:
         print(f"REPORT: {head}")
@@ -82,16 +88,16 @@ def sanitizer_suites(bin_directory: Path) -> list[Suite]:
     names = [path.parent.name for path in sorted((tree / "extensions").glob("*/Makefile"))]
     installs = [shlex.join(build.make_command(ADDRESS, bin_directory, name, "install")) for name in names]
     return [
-        Suite("install", ["bash", "-c", f"{' && '.join(installs)} && echo 'ok: installed'"], count_lines, variables),
+        suite("install", count_lines, ["bash", "-c", f"{' && '.join(installs)} && echo 'ok: installed'"], variables),
         *(
-            Suite(f"extension {name}",
+            suite(f"extension {name}", count_regress,
                   build.make_command(ADDRESS, bin_directory, name, "install", "test", sql_tests(tree / "extensions" / name)),
-                  count_regress, variables)
+                  variables)
             for name in names
             if name not in NOT_WITH_SANITIZERS
         ),
-        Suite("adversarial", [*PYTEST, "test/adversarial"], count_pytest, variables),
-        Suite("differential", [*PYTEST, "test/differential", "--queries", "300", "--seconds", "300"], count_pytest, variables),
+        suite("adversarial", count_pytest, [*PYTEST, "test/adversarial"], variables),
+        suite("differential", count_pytest, [*PYTEST, "test/differential", "--queries", "300", "--seconds", "300"], variables),
     ]  # fmt: skip
 
 
@@ -113,8 +119,8 @@ def valgrind_suites(bin_directory: Path) -> list[Suite]:
     )
     script.chmod(0o755)
     return [
-        Suite(f"valgrind, extension {name}",
-              build.make_command(VALGRIND, bin_directory, name, "test-regress", *filter(None, [tests])), count_regress,
+        suite(f"valgrind, extension {name}", count_regress,
+              build.make_command(VALGRIND, bin_directory, name, "test-regress", *filter(None, [tests])),
               {"PGCTLTIMEOUT": "600"})
         for name, tests in WITH_VALGRIND.items()
     ]  # fmt: skip

@@ -131,16 +131,13 @@ void
 keytree_rescan(IndexScanDesc scan, ScanKey keys, int keys_count, ScanKey orderbys, int orderbys_count)
 {
 	KeytreeScan *state = scan->opaque;
-	MemoryContext previous;
 
 	leave_page(scan);
 	forget_mark(state);
 	if (keys != NULL && scan->numberOfKeys > 0)
 		memcpy(scan->keyData, keys, scan->numberOfKeys * sizeof(ScanKeyData));
-	MemoryContextReset(state->bounds_context);
-	previous = MemoryContextSwitchTo(state->bounds_context);
-	keytree_compute_bounds(scan, &state->bounds);
-	MemoryContextSwitchTo(previous);
+	/* They are computed with the first page: a scan may be set back without being read again. */
+	state->has_bounds = false;
 	state->is_started = false;
 	state->is_at_end = false;
 }
@@ -408,6 +405,19 @@ prefetch_next_interval(IndexScanDesc scan, bool forward)
 		keytree_prefetch_page(scan->indexRelation, state->leaf->next_guess);
 }
 
+static void
+compute_bounds(IndexScanDesc scan)
+{
+	KeytreeScan *state = scan->opaque;
+	MemoryContext previous;
+
+	MemoryContextReset(state->bounds_context);
+	previous = MemoryContextSwitchTo(state->bounds_context);
+	keytree_compute_bounds(scan, &state->bounds);
+	MemoryContextSwitchTo(previous);
+	state->has_bounds = true;
+}
+
 /* The page to be read next; false if there is none. */
 static bool
 take_target(IndexScanDesc scan, bool forward, KeytreeTarget *target)
@@ -437,6 +447,8 @@ read_next_page(IndexScanDesc scan, bool forward, bool keep_pin)
 	KeytreeScan *state = scan->opaque;
 	KeytreeTarget target;
 
+	if (!state->has_bounds)
+		compute_bounds(scan);
 	while (take_target(scan, forward, &target))
 	{
 		if (state->is_started)
@@ -509,7 +521,6 @@ keytree_gettuple(IndexScanDesc scan, ScanDirection direction)
 	KeytreeLeafItems *leaf;
 	bool		forward = ScanDirectionIsForward(direction);
 
-	scan->xs_recheck = state->bounds.has_others;
 	if (!state->is_started)
 	{
 		compat_count_index_search(scan);
@@ -530,6 +541,7 @@ keytree_gettuple(IndexScanDesc scan, ScanDirection direction)
 	}
 	leaf = state->leaf;
 	keytree_tid_to_pointer(leaf->tids[leaf->index], &scan->xs_heaptid);
+	scan->xs_recheck = state->bounds.has_others;
 	if (scan->xs_want_itup)
 	{
 		if (state->tuple == NULL)

@@ -68,6 +68,7 @@ typedef struct KeytreeScan
 {
 	KeytreeKind kind;
 	KeytreeBounds bounds;
+	bool		has_bounds;		/* of the keys that were given last */
 	MemoryContext bounds_context;
 	bool		is_started;
 	bool		is_at_end;		/* in the direction that was last asked for */

@@ -448,19 +448,21 @@ pin_page(Buffer *table, Relation rel, BlockNumber block)
 	return buffer;
 }
 
-/* The leaf page, pinned and locked, by pages that nobody keeps in place. */
+/* The leaf page, pinned and locked, by pages that nobody keeps in place; *parent is the last of these. */
 static Buffer
-descend_unlocked(Relation index, const Bound *bound, bool is_forward)
+descend_unlocked(Relation index, const Bound *bound, bool is_forward, BlockNumber *parent)
 {
 	const BTMetaPageData *meta = (const BTMetaPageData *) index->rd_amcache;
 	BlockNumber block = meta->btm_fastroot;
 	Buffer		buffer;
 
+	*parent = InvalidBlockNumber;
 	for (uint32 level = meta->btm_fastlevel; level > 0; level--)
 	{
 		buffer = *route(routes, index, block);
 		if (buffer == InvalidBuffer || !compat_buffer_has(buffer, index, block))
 			return InvalidBuffer;
+		*parent = block;
 		block = find_child((const PageHeaderData *) BufferGetPage(buffer), bound, is_forward);
 		if (block == InvalidBlockNumber)
 			return InvalidBuffer;
@@ -478,6 +480,29 @@ is_tree_page(Page page)
 		!P_IGNORE(BTPageGetOpaque(page));
 }
 
+static Buffer
+read_locked(Relation index, BlockNumber block)
+{
+	Buffer		buffer = ReadBuffer(index, block);
+
+	LockBuffer(buffer, BUFFER_LOCK_SHARE);
+	*route(routes, index, block) = buffer;
+	return buffer;
+}
+
+/* The child of a locked page, which is given back. */
+static BlockNumber
+leave_for_child(Buffer buffer, uint32 level, const Bound *bound, bool is_forward)
+{
+	Page		page = BufferGetPage(buffer);
+	BlockNumber child = InvalidBlockNumber;
+
+	if (is_tree_page(page) && BTPageGetOpaque(page)->btpo_level == level)
+		child = find_child((const PageHeaderData *) page, bound, is_forward);
+	UnlockReleaseBuffer(buffer);
+	return child;
+}
+
 /* The same by pages that are locked, one after the other, and where they are from now on. */
 static Buffer
 descend_locked(Relation index, const Bound *bound, bool is_forward)
@@ -485,21 +510,27 @@ descend_locked(Relation index, const Bound *bound, bool is_forward)
 	BTMetaPageData meta = *(const BTMetaPageData *) index->rd_amcache;
 	BlockNumber block = meta.btm_fastroot;
 
-	for (uint32 level = meta.btm_fastlevel;; level--)
+	for (uint32 level = meta.btm_fastlevel; level > 0; level--)
 	{
-		Buffer		buffer = ReadBuffer(index, block);
-		Page		page = BufferGetPage(buffer);
-
-		LockBuffer(buffer, BUFFER_LOCK_SHARE);
-		*route(routes, index, block) = buffer;
-		if (level == 0)
-			return buffer;
-		block = is_tree_page(page) && BTPageGetOpaque(page)->btpo_level == level ?
-			find_child((const PageHeaderData *) page, bound, is_forward) : InvalidBlockNumber;
-		UnlockReleaseBuffer(buffer);
+		block = leave_for_child(read_locked(index, block), level, bound, is_forward);
 		if (block == InvalidBlockNumber)
 			return InvalidBuffer;
 	}
+	return read_locked(index, block);
+}
+
+/* The same from a page above the leaves on, if it is where it was: under its lock, it names pages that exist. */
+static Buffer
+descend_from(Relation index, BlockNumber parent, const Bound *bound, bool is_forward)
+{
+	Buffer		buffer = pin_page(routes, index, parent);
+	BlockNumber block;
+
+	if (!BufferIsValid(buffer))
+		return InvalidBuffer;
+	LockBuffer(buffer, BUFFER_LOCK_SHARE);
+	block = leave_for_child(buffer, 1, bound, is_forward);
+	return block == InvalidBlockNumber ? InvalidBuffer : read_locked(index, block);
 }
 
 static Buffer
@@ -514,7 +545,13 @@ find_leaf(Relation index, const Bound *bound, bool is_forward)
 		row_routes = routes + (1 << ROUTE_BITS);
 	}
 	if (++descents % PINNED_SHARE != 0)
-		buffer = descend_unlocked(index, bound, is_forward);
+	{
+		BlockNumber parent;
+
+		buffer = descend_unlocked(index, bound, is_forward, &parent);
+		if (!BufferIsValid(buffer) && parent != InvalidBlockNumber)
+			buffer = descend_from(index, parent, bound, is_forward);
+	}
 	return BufferIsValid(buffer) ? buffer : descend_locked(index, bound, is_forward);
 }
 

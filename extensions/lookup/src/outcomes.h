@@ -17,11 +17,11 @@
 	X(HOOKS, "hooks", "another library's executor hooks come first: name penumbra_lookup before it in shared_preload_libraries") \
 	X(NOT_CACHED, "not cached", "the plan is not of the plan cache: it is made for one execution") \
 	X(FIRST, "first", "the plan has no state yet: its first executions, or the next ones after the state was dropped or evicted") \
-	X(STATEMENT, "statement", "the statement writes, locks rows, runs in parallel or with JIT, or has partitions to prune") \
+	X(STATEMENT, "statement", "the statement locks rows, runs in parallel or with JIT, has partitions to prune, or writes other than by an UPDATE of one table without partitions, generated columns, and triggers of conditions or transition tables") \
 	X(NODE, "node", "the plan has a node other than Index Scan, Index Only Scan, Nested Loop, Limit, Result, Sort, and Aggregate without hashing") \
 	X(ACCESS_METHOD, "access method", "an index is not a btree or a keytree, or a table is not a heap") \
 	X(EXPRESSION, "expression", "the plan has an expression of a kind whose state is not kept") \
-	X(OPTIONS, "options", "the execution is instrumented, explained only, or scrolls over a sort unlike the one that left the state") \
+	X(OPTIONS, "options", "the execution is instrumented, explained only, scrolls over a sort unlike the one that left the state, or would write in a read-only transaction") \
 	X(SNAPSHOT, "snapshot", "the execution has a snapshot of a special kind") \
 	X(PARALLEL, "parallel", "the execution is within a parallel query") \
 	X(SECURITY, "security", "a hook wants to see each access, or the user may not execute a function") \

@@ -54,20 +54,33 @@ are_known_nodes(const Plan *plan)
 	return are_known_nodes(plan->lefttree) && are_known_nodes(plan->righttree);
 }
 
+/* An UPDATE of one table, or nothing but reading. */
+static bool
+is_known_statement(const PlannedStmt *stmt)
+{
+	const ModifyTable *update = (const ModifyTable *) stmt->planTree;
+
+	if (stmt->commandType == CMD_SELECT)
+		return compat_only_selects(stmt);
+	return stmt->commandType == CMD_UPDATE && IsA(update, ModifyTable) && update->operation == CMD_UPDATE &&
+		update->canSetTag && list_length(update->resultRelations) == 1 && update->rootRelation == 0 &&
+		update->rowMarks == NIL;
+}
+
 LookupOutcome
 plan_verdict(const PlannedStmt *stmt)
 {
+	const Plan *plan = stmt->planTree;
 	ListCell   *cell;
 
-	if (stmt->commandType != CMD_SELECT || stmt->utilityStmt != NULL || stmt->hasModifyingCTE ||
+	if (!is_known_statement(stmt) || stmt->utilityStmt != NULL || stmt->hasModifyingCTE ||
 		stmt->rowMarks != NIL || stmt->parallelModeNeeded ||
-		(stmt->jitFlags & PGJIT_PERFORM) != 0 || compat_prunes_partitions(stmt) ||
-		!compat_only_selects(stmt))
+		(stmt->jitFlags & PGJIT_PERFORM) != 0 || compat_prunes_partitions(stmt))
 		return OUTCOME_STATEMENT;
 	foreach(cell, stmt->subplans)
 	{
 		if (!are_known_nodes(lfirst(cell)))
 			return OUTCOME_NODE;
 	}
-	return are_known_nodes(stmt->planTree) ? OUTCOME_READY : OUTCOME_NODE;
+	return are_known_nodes(IsA(plan, ModifyTable) ? outerPlan(plan) : plan) ? OUTCOME_READY : OUTCOME_NODE;
 }

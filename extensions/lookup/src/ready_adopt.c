@@ -50,7 +50,7 @@ add_expressions(ReadyState *state, List *expressions)
 }
 
 static LookupOutcome
-add_scan(ReadyState *state, ReadyScan scan, const IndexRuntimeKeyInfo *runtime_keys)
+add_scan(ReadyState *state, ReadyScan scan)
 {
 	for (int i = 0; i < scan.key_count; i++)
 	{
@@ -61,7 +61,7 @@ add_scan(ReadyState *state, ReadyScan scan, const IndexRuntimeKeyInfo *runtime_k
 	}
 	for (int i = 0; i < scan.runtime_key_count; i++)
 	{
-		if (!ready_add_expression(state, runtime_keys[i].key_expr))
+		if (!ready_add_expression(state, scan.runtime_keys[i].key_expr))
 			return OUTCOME_EXPRESSION;
 	}
 	scan.table = scan.node->ss_currentRelation;
@@ -83,14 +83,15 @@ add_index_scan(ReadyState *state, IndexScanState *node)
 	ReadyScan	scan = {
 		.node = &node->ss, .index = node->iss_RelationDesc, .descriptor = &node->iss_ScanDesc,
 		.keys = node->iss_ScanKeys, .key_count = node->iss_NumScanKeys,
-		.runtime_key_count = node->iss_NumRuntimeKeys,
+		.runtime_keys = node->iss_RuntimeKeys, .runtime_key_count = node->iss_NumRuntimeKeys,
+		.runtime_context = node->iss_RuntimeContext,
 		.direction = ((IndexScan *) node->ss.ps.plan)->indexorderdir,
 		.are_runtime_keys_ready = &node->iss_RuntimeKeysReady
 	};
 
 	if (!ready_add_expression(state, node->indexqualorig))
 		return OUTCOME_EXPRESSION;
-	return add_scan(state, scan, node->iss_RuntimeKeys);
+	return add_scan(state, scan);
 }
 
 static LookupOutcome
@@ -99,7 +100,8 @@ add_index_only_scan(ReadyState *state, IndexOnlyScanState *node)
 	ReadyScan	scan = {
 		.node = &node->ss, .index = node->ioss_RelationDesc, .descriptor = &node->ioss_ScanDesc,
 		.keys = node->ioss_ScanKeys, .key_count = node->ioss_NumScanKeys,
-		.runtime_key_count = node->ioss_NumRuntimeKeys,
+		.runtime_keys = node->ioss_RuntimeKeys, .runtime_key_count = node->ioss_NumRuntimeKeys,
+		.runtime_context = node->ioss_RuntimeContext,
 		.direction = ((IndexOnlyScan *) node->ss.ps.plan)->indexorderdir,
 		.are_runtime_keys_ready = &node->ioss_RuntimeKeysReady,
 		.map_buffer = &node->ioss_VMBuffer
@@ -107,7 +109,7 @@ add_index_only_scan(ReadyState *state, IndexOnlyScanState *node)
 
 	if (!ready_add_expression(state, node->recheckqual))
 		return OUTCOME_EXPRESSION;
-	return add_scan(state, scan, node->ioss_RuntimeKeys);
+	return add_scan(state, scan);
 }
 
 /*
@@ -194,6 +196,9 @@ add_node(ReadyState *state, PlanState *node)
 			break;
 		case T_SortState:
 			state->has_sort = true;
+			break;
+		case T_ModifyTableState:
+			outcome = ready_add_update(state, (ModifyTableState *) node);
 			break;
 		case T_AggState:
 			if (!add_aggregation(state, (AggState *) node))
@@ -285,7 +290,8 @@ has_only_scans(const ReadyState *state)
 	for (Index i = 0; i < estate->es_range_table_size; i++)
 		open_count += estate->es_relations[i] != NULL;
 	return open_count == state->scan_count && estate->es_rowmarks == NULL &&
-		estate->es_opened_result_relations == NIL && estate->es_auxmodifytables == NIL &&
+		list_length(estate->es_opened_result_relations) == (int) state->is_update &&
+		estate->es_auxmodifytables == NIL &&
 		estate->es_partition_directory == NULL && estate->es_jit == NULL && estate->es_epq_active == NULL &&
 		estate->es_query_dsa == NULL;
 }
@@ -309,8 +315,8 @@ describe_state(LookupPlan *plan, QueryDesc *query)
 	state->parser_setup_argument = params == NULL ? NULL : params->parserSetupArg;
 	state->scroll_eflags = estate->es_top_eflags & READY_SCROLL_EFLAGS;
 	state->checked_user = InvalidOid;
-	state->contexts = list_copy(estate->es_exprcontexts);
 	state->slots = list_copy(estate->es_tupleTable);
+	state->slot_count = list_length(estate->es_tupleTable);
 	state->exec_param_count = list_length(plan->stmt->paramExecTypes);
 	return state;
 }
@@ -360,7 +366,8 @@ ready_adopt(LookupPlan *plan, QueryDesc *query)
 		outcome = OUTCOME_STATEMENT;
 	if (outcome != OUTCOME_READY)
 	{
-		plan->verdict = outcome;
+		if (outcome != OUTCOME_FIRST)
+			plan->verdict = outcome;
 		MemoryContextSwitchTo(previous);
 		return false;
 	}
@@ -372,7 +379,7 @@ ready_adopt(LookupPlan *plan, QueryDesc *query)
 		return false;
 	}
 	keep_functions_apart(state);
-	ready_position_scans(state);
+	ready_prepare_scans(state);
 	compat_end_instrumentation(query);
 	ready_rest(state);
 	copy_descriptions(state);

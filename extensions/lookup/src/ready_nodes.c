@@ -54,6 +54,9 @@ ready_begin_node(PlanState *node)
 			break;
 		case T_AggState:
 			break;
+		case T_ModifyTableState:
+			ready_begin_update((ModifyTableState *) node);
+			break;
 		default:
 			elog(ERROR, "unexpected node: %d", (int) nodeTag(node));
 	}
@@ -79,6 +82,8 @@ ready_end_node(PlanState *node)
 {
 	if (IsA(node, AggState))
 		end_aggregation((AggState *) node);
+	else if (IsA(node, ModifyTableState))
+		ready_end_update((ModifyTableState *) node);
 	else if (IsA(node, SortState) && ((SortState *) node)->tuplesortstate != NULL)
 	{
 		tuplesort_end(((SortState *) node)->tuplesortstate);

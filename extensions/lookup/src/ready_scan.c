@@ -13,6 +13,7 @@
 #include "access/tableam.h"
 #include "access/xact.h"
 #include "access/xlog.h"
+#include "executor/nodeIndexscan.h"
 #include "storage/bufmgr.h"
 #include "utils/rel.h"
 
@@ -31,22 +32,6 @@ find_scan(const PlanState *node)
 	pg_unreachable();
 }
 
-/* As index_beginscan() and, where all keys are constants, the node's first call do. */
-void
-ready_begin_scan(ReadyState *state, ReadyScan *scan)
-{
-	IndexScanDesc descriptor = *scan->descriptor;
-
-	if (descriptor == NULL)
-		return;
-	descriptor->xs_snapshot = state->estate->es_snapshot;
-	descriptor->xactStartedInRecovery = TransactionStartedDuringRecovery();
-	descriptor->ignore_killed_tuples = !descriptor->xactStartedInRecovery;
-	descriptor->xs_heapfetch = compat_index_fetch_again(scan->table, scan->fetch_flags);
-	if (scan->runtime_key_count == 0)
-		index_rescan(descriptor, scan->keys, scan->key_count, NULL, 0);
-}
-
 /*
  * Either function of the index scan's node, with the scan positioned before it
  * asks the index for the first time.
@@ -58,11 +43,7 @@ exec_positioned(PlanState *node)
 	IndexScanDesc descriptor = *scan->descriptor;
 	TupleTableSlot *row;
 
-	/* As the node does first, too. */
-	if (scan->runtime_key_count > 0 && !*scan->are_runtime_keys_ready)
-		ExecReScan(node);
-	if (descriptor == NULL ||
-		btree_position_scan(&scan->position, descriptor, scan->direction * node->state->es_direction))
+	if (btree_position_scan(&scan->position, descriptor, scan->direction * node->state->es_direction))
 		return node->ExecProcNodeReal(node);
 	row = node->ExecProcNodeReal(node);
 	if (!TupIsNull(row))
@@ -70,23 +51,53 @@ exec_positioned(PlanState *node)
 	return row;
 }
 
+/* The first call of an execution. Its keys are computed as ExecReScan() does, which also sets back what is new. */
+static TupleTableSlot *
+exec_first(PlanState *node)
+{
+	ReadyScan  *scan = find_scan(node);
+
+	if (scan->runtime_key_count > 0 && !*scan->are_runtime_keys_ready)
+	{
+		ExecIndexEvalRuntimeKeys(scan->runtime_context, scan->runtime_keys, scan->runtime_key_count);
+		*scan->are_runtime_keys_ready = true;
+		index_rescan(*scan->descriptor, scan->keys, scan->key_count, NULL, 0);
+	}
+	node->ExecProcNode = scan->position.is_known ? exec_positioned : node->ExecProcNodeReal;
+	return node->ExecProcNode(node);
+}
+
+/* As index_beginscan() and, where all keys are constants, the node's first call do. */
 void
-ready_position_scans(ReadyState *state)
+ready_begin_scan(ReadyState *state, ReadyScan *scan)
+{
+	IndexScanDesc descriptor = *scan->descriptor;
+
+	if (descriptor == NULL)
+		return;
+	descriptor->xs_snapshot = state->estate->es_snapshot;
+	descriptor->xactStartedInRecovery = TransactionStartedDuringRecovery();
+	descriptor->ignore_killed_tuples = !descriptor->xactStartedInRecovery;
+	descriptor->xs_heapfetch = compat_index_fetch_again(descriptor->xs_heapfetch, scan->table, scan->fetch_flags);
+	scan->node->ps.ExecProcNode = exec_first;
+	if (scan->runtime_key_count == 0)
+		index_rescan(descriptor, scan->keys, scan->key_count, NULL, 0);
+}
+
+void
+ready_prepare_scans(ReadyState *state)
 {
 	for (int i = 0; i < state->scan_count; i++)
 	{
 		ReadyScan  *scan = &state->scans[i];
 
 		scan->position = btree_position_describe(scan->index, scan->keys, scan->key_count);
-		if (scan->position.is_known)
-			scan->node->ps.ExecProcNode = exec_positioned;
 	}
 }
 
 /*
  * amrescan() drops the scan's pins and marks what it found dead, as amendscan()
- * does, and keeps memory.  The table's part is ended: heap's keeps pins over a
- * rescan from 19 on.
+ * does, and keeps memory.
  */
 void
 ready_end_scan(ReadyScan *scan)
@@ -110,7 +121,6 @@ ready_end_scan(ReadyScan *scan)
 	/* Keys that this execution did not compute point to what is gone, and the scan holds nothing. */
 	if (!btree_position_end(descriptor) && (scan->runtime_key_count == 0 || *scan->are_runtime_keys_ready))
 		index_rescan(descriptor, scan->keys, scan->key_count, NULL, 0);
-	table_index_fetch_end(descriptor->xs_heapfetch);
-	descriptor->xs_heapfetch = NULL;
+	descriptor->xs_heapfetch = compat_index_fetch_rest(descriptor->xs_heapfetch);
 	descriptor->xs_snapshot = NULL;
 }

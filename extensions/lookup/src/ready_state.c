@@ -17,6 +17,7 @@
 #include "access/table.h"
 #include "access/xact.h"
 #include "catalog/objectaccess.h"
+#include "commands/trigger.h"
 #include "executor/executor.h"
 #include "miscadmin.h"
 #include "pgstat.h"
@@ -176,7 +177,8 @@ find_refusal(ReadyState *state, const QueryDesc *query, int eflags)
 	if (state->is_in_use)
 		return OUTCOME_IN_USE;
 	if ((eflags & ~READY_EFLAGS) != 0 || query->instrument_options != 0 ||
-		(state->has_sort && (eflags & READY_SCROLL_EFLAGS) != state->scroll_eflags))
+		(state->has_sort && (eflags & READY_SCROLL_EFLAGS) != state->scroll_eflags) ||
+		(state->is_update && XactReadOnly))
 		return OUTCOME_OPTIONS;
 	if (query->snapshot == NULL || !IsMVCCSnapshot(query->snapshot) || query->crosscheck_snapshot != NULL)
 		return OUTCOME_SNAPSHOT;
@@ -244,15 +246,20 @@ start_execution(ReadyState *state, QueryDesc *query, int eflags)
 	estate->es_sourceText = query->sourceText;
 	estate->es_param_list_info = query->params;
 	estate->es_queryEnv = query->queryEnv;
-	/* A SELECT queues no triggers. */
-	estate->es_top_eflags = eflags | EXEC_FLAG_SKIP_TRIGGERS;
+	if (state->is_update)
+		estate->es_output_cid = GetCurrentCommandId(true);
+	else
+		eflags |= EXEC_FLAG_SKIP_TRIGGERS;	/* a SELECT queues none */
+	estate->es_top_eflags = eflags;
+	if ((eflags & EXEC_FLAG_SKIP_TRIGGERS) == 0)
+		AfterTriggerBeginQuery();
 	estate->es_processed = 0;
 	compat_reset_total_processed(estate);
 	estate->es_finished = false;
 	if (state->exec_param_count > 0)
 		memset(estate->es_param_exec_vals, 0, state->exec_param_count * sizeof(ParamExecData));
 	ready_begin_subplans(state);
-	foreach(cell, state->contexts)
+	foreach(cell, estate->es_exprcontexts)
 		((ExprContext *) lfirst(cell))->ecxt_param_list_info = query->params;
 	foreach(cell, state->nodes)
 		ready_begin_node(lfirst(cell));
@@ -303,6 +310,22 @@ ready_start(ReadyState *state, QueryDesc *query, int eflags, LookupOutcome *outc
 	return true;
 }
 
+/* Slots that an execution made for itself have the relation cache's description: they end, and the state with them. */
+static void
+drop_new_slots(ReadyState *state)
+{
+	List	   *slots = state->estate->es_tupleTable;
+
+	for (int i = state->slot_count; i < list_length(slots); i++)
+	{
+		TupleTableSlot *slot = list_nth(slots, i);
+
+		ExecClearTuple(slot);
+		ReleaseTupleDesc(slot->tts_tupleDescriptor);
+		state->is_stale = true;
+	}
+}
+
 void
 ready_rest(ReadyState *state)
 {
@@ -311,6 +334,7 @@ ready_rest(ReadyState *state)
 
 	foreach(cell, state->slots)
 		ExecClearTuple(lfirst(cell));
+	drop_new_slots(state);
 	foreach(cell, state->nodes)
 		ready_end_node(lfirst(cell));
 	ready_end_subplans(state);
@@ -319,7 +343,7 @@ ready_rest(ReadyState *state)
 	close_relations(state);
 	UnregisterSnapshot(estate->es_snapshot);
 	estate->es_snapshot = NULL;
-	foreach(cell, state->contexts)
+	foreach(cell, estate->es_exprcontexts)
 		ReScanExprContext(lfirst(cell));
 	/* Functions may keep what holds for one query only: they begin anew. */
 	foreach(cell, state->functions)

@@ -46,8 +46,10 @@ typedef struct ReadyScan
 	IndexScanDesc *descriptor;	/* NULL is there until the scan first began */
 	ScanKey		keys;
 	int			key_count;
+	IndexRuntimeKeyInfo *runtime_keys;
 	int			runtime_key_count;
 	bool	   *are_runtime_keys_ready;
+	ExprContext *runtime_context;
 	Buffer	   *map_buffer;		/* of an index-only scan's visibility map; NULL: it is none */
 	ScanDirection direction;	/* the plan's */
 	BtreePosition position;		/* where it begins, if that is known of such keys */
@@ -87,10 +89,11 @@ typedef struct ReadyState
 
 	List	   *nodes;			/* PlanState, each before its children */
 	List	   *subplans;		/* SubPlanState */
+	bool		is_update;
 	bool		has_sort;
 	int			scroll_eflags;	/* those that its sorts were initialised with */
-	List	   *contexts;		/* ExprContext */
 	List	   *slots;			/* TupleTableSlot */
+	int			slot_count;		/* of the executor's list */
 	List	   *functions;		/* FmgrInfo of expressions and keys */
 	List	   *executed_functions; /* their OIDs as far as EXECUTE is checked */
 	List	   *relations;		/* OIDs of those that are scanned, and of those whose privileges count */
@@ -123,11 +126,13 @@ extern void ready_begin_node(PlanState *node);
 extern void ready_end_node(PlanState *node);
 extern void ready_begin_subplans(ReadyState *state);
 extern void ready_end_subplans(ReadyState *state);
+extern void ready_begin_update(ModifyTableState *node);
+extern void ready_end_update(ModifyTableState *node);
 extern void ready_begin_scan(ReadyState *state, ReadyScan *scan);
 extern void ready_end_scan(ReadyScan *scan);
 
-/* From now on, scans of a state that was adopted find their beginning in btree indexes. */
-extern void ready_position_scans(ReadyState *state);
+/* What is found out once of the scans of a state that was adopted. */
+extern void ready_prepare_scans(ReadyState *state);
 
 extern void ready_rest(ReadyState *state);
 extern void ready_destroy(ReadyState *state);
@@ -140,6 +145,9 @@ extern void ready_add_function(ReadyState *state, FmgrInfo *function);
 
 /* Adds the functions of an expression to the state's; false: it has a step whose state is not known. */
 extern bool ready_add_expression(ReadyState *state, ExprState *expression);
+
+/* Adds an UPDATE's expressions to the state; OUTCOME_FIRST: it is not complete yet. */
+extern LookupOutcome ready_add_update(ReadyState *state, const ModifyTableState *node);
 
 /* Invalidation and ends of transactions */
 extern void ready_register_callbacks(void);

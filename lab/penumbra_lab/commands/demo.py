@@ -4,6 +4,7 @@ import click
 
 from penumbra_lab.analysis.comparison import compare_runs
 from penumbra_lab.analysis.document import make_run
+from penumbra_lab.bench.lookups import bench_lookups, lookups_rows, lookups_table
 from penumbra_lab.bench.queries import bench_workload
 from penumbra_lab.bench.query_table import query_table
 from penumbra_lab.commands.bench import fail_on_differences
@@ -28,12 +29,15 @@ Next:
               help="Keep the loaded server and the generated rows for the next run.")  # fmt: skip
 def demo(scale: float, runs: int, keep: bool) -> None:
     """TPC-H on stock PostgreSQL, Penumbra and DuckDB; ends with a table and a report."""
+    lookups = bench_lookups(scale=1, executions=5_000, rounds=5, seconds=0)
+    conclude(lookups, lookups_table)
     outcome = bench_workload("tpch", scale, runs, with_duckdb=True, keep=keep)
     conclude(outcome, query_table)
     queries = outcome.document["sections"]["queries"]
     shown = next(name for name in queries if name.startswith("q01"))
     console.print(f"\nThe plan of {shown}:\n")
     console.print(queries[shown]["plan"], markup=False, highlight=False, soft_wrap=True)
+    outcome.document["sections"]["short statements in a loop"] = lookups_rows(lookups.document)
     run = make_run(outcome.document, "demo", "this run")
     write_report(compare_runs([run]), report_path())
     console.print(f"\nReport: {report_path()}")

@@ -24,6 +24,30 @@ CREATE FUNCTION twice(int) RETURNS int LANGUAGE sql STABLE AS $$SELECT 2 * b FRO
 CREATE FUNCTION failing(int) RETURNS int LANGUAGE plpgsql AS $$BEGIN RETURN 100 / ($1 % 7); END$$;
 CREATE FUNCTION writing(int) RETURNS int LANGUAGE plpgsql AS $$
 BEGIN UPDATE a SET price = coalesce(price, 0) + 1 WHERE id = $1 + 1; RETURN $1; END$$;
+CREATE TABLE log (number int GENERATED ALWAYS AS IDENTITY PRIMARY KEY, entry text);
+CREATE FUNCTION log_change() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    INSERT INTO log (entry) VALUES (concat_ws(' ', TG_NAME, TG_OP, TG_LEVEL, OLD.id, NEW.id, NEW.price));
+    RETURN NULL;
+END$$;
+CREATE FUNCTION correct_change() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    IF NEW.id % 5 = 0 THEN RETURN NULL; END IF;
+    NEW.name := left(NEW.name, 12);
+    RETURN NEW;
+END$$;
+CREATE FUNCTION adding(wanted int) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE answer text := ''; new_price numeric;
+BEGIN
+    FOR i IN wanted..wanted + 3 LOOP
+        BEGIN
+            UPDATE a SET price = price + i, b = failing(id) WHERE id = i RETURNING price INTO new_price;
+            answer := answer || ' ' || coalesce(new_price::text, '-') || FOUND;
+        EXCEPTION WHEN OTHERS THEN answer := answer || ' ' || SQLSTATE;
+        END;
+    END LOOP;
+    RETURN answer;
+END$$;
 CREATE FUNCTION recursive(wanted int, depth int) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE found text;
 BEGIN
@@ -87,6 +111,14 @@ STATEMENTS = {
     "related": "(int) AS SELECT id, EXISTS (SELECT FROM b WHERE b.id = a.b), (SELECT label(b.at::text) FROM b WHERE b.id = a.b) FROM a WHERE id = $1",
     "locked": "(int) AS SELECT id FROM a WHERE id = $1 FOR UPDATE",
     "update": "(int) AS UPDATE a SET b = b + 1 WHERE id = $1 RETURNING id, b",
+    "update_price": "(int) AS UPDATE a SET price = price + 1 WHERE id = $1",
+    "update_star": "(int) AS UPDATE a SET name = name || $1, price = -price WHERE id = $1 AND price > 0 RETURNING *, tableoid::regclass",
+    "update_key": "(int) AS UPDATE b SET id = id + 1 WHERE id = $1 RETURNING id, at",
+    "update_range": "(int) AS UPDATE a SET name = left(name || $1, 20) WHERE b = $1 % 50 AND id % 3 = 0 RETURNING id",
+    "update_by_query": "(int) AS UPDATE a SET price = (SELECT c FROM b WHERE b.id = a.b), name = label(name) WHERE id = $1 RETURNING price",
+    "update_fails": "(int) AS UPDATE a SET b = failing($1), price = writing(id) WHERE id = $1",
+    "add": "(int) AS SELECT adding($1)",
+    "delete": "(int) AS DELETE FROM c WHERE id = $1 RETURNING id",
 }
 
 CHANGES = [
@@ -124,6 +156,24 @@ CHANGES = [
     "ALTER TABLE a DISABLE ROW LEVEL SECURITY",
     "CREATE POLICY odd ON a USING (id % 2 = 1)",
     "DROP POLICY IF EXISTS odd ON a",
+    "CREATE POLICY checked ON a FOR UPDATE WITH CHECK (b < {n} % 60)",
+    "DROP POLICY IF EXISTS checked ON a",
+    "GRANT UPDATE (price, b) ON a TO fuzz_user",
+    "REVOKE UPDATE ON a FROM fuzz_user",
+    "CREATE OR REPLACE TRIGGER logs AFTER UPDATE ON a FOR EACH ROW EXECUTE FUNCTION log_change()",
+    "CREATE OR REPLACE TRIGGER corrects BEFORE UPDATE ON a FOR EACH ROW EXECUTE FUNCTION correct_change()",
+    "DROP TRIGGER IF EXISTS logs ON a",
+    "DROP TRIGGER IF EXISTS corrects ON a",
+    "ALTER TABLE a DISABLE TRIGGER ALL",
+    "ALTER TABLE a ENABLE TRIGGER ALL",
+    "ALTER TABLE a ADD CONSTRAINT limited CHECK (price < {n}) NOT VALID",
+    "ALTER TABLE a DROP CONSTRAINT IF EXISTS limited",
+    "ALTER TABLE a ADD CONSTRAINT refers FOREIGN KEY (b) REFERENCES b NOT VALID",
+    "ALTER TABLE a DROP CONSTRAINT IF EXISTS refers",
+    "CREATE INDEX IF NOT EXISTS a_price ON a (price)",
+    "DROP INDEX IF EXISTS a_price",
+    "CREATE UNIQUE INDEX IF NOT EXISTS a_expression ON a (lower(name), id) WHERE price > {n}",
+    "DROP INDEX IF EXISTS a_expression",
     "CREATE TEMP TABLE IF NOT EXISTS passing (x int)",
     "DROP TABLE IF EXISTS passing",
 ]

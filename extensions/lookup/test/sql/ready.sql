@@ -157,7 +157,7 @@ SELECT ready();
 
 -- what is refused, with the reason
 PREPARE locks(int) AS SELECT id FROM items WHERE id = $1 FOR UPDATE;
-PREPARE writes(int) AS UPDATE items SET price = price WHERE id = $1;
+PREPARE writes(int) AS DELETE FROM items WHERE id = -$1;
 SET enable_hashagg = on;
 SET enable_sort = off;
 PREPARE aggregates(int) AS SELECT name, count(*) FROM items WHERE parent = $1 AND id % 10 < 1 GROUP BY name;

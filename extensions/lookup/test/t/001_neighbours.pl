@@ -41,6 +41,19 @@ $answer = $node->safe_psql('postgres', sprintf($loop =~ s/i % 1000/i %% 1000/r, 
 my ($before, $after) = $answer =~ /bytes (\d+)\nbytes (\d+)/;
 cmp_ok($after, '<=', 2 * $before, 'a state does not grow with its executions');
 
+# the same of updates, whose WAL is counted, too
+my $prepare_update = q{PREPARE rename(int) AS UPDATE items SET name = 'item ' || id WHERE id = $1;};
+my $updates = join('', map { "EXECUTE rename($_);" } 1 .. 10);
+like($node->safe_psql('postgres', $prepare_update . $updates . $ready), qr/ready 8$/, 'ready states of updates');
+is($node->safe_psql('postgres',
+		q{SELECT calls, rows, wal_records > 10 FROM pg_stat_statements WHERE query LIKE 'PREPARE rename%'}),
+	'10|10|t', 'pg_stat_statements counts updates on ready states');
+$loop = q{DO $$ BEGIN FOR i IN 1..%d LOOP UPDATE items SET name = 'item ' || i %% 1000 WHERE id = i %% 1000; END LOOP; END $$;};
+$answer = $node->safe_psql('postgres', 'CREATE INDEX items_name ON items (name);' . sprintf($loop, 50) . $bytes
+	  . sprintf($loop, 20000) . $bytes . 'DROP INDEX items_name;');
+($before, $after) = $answer =~ /bytes (\d+)\nbytes (\d+)/;
+cmp_ok($after, '<=', 2 * $before, 'a state does not grow with its updates');
+
 # auto_explain: without measurements it logs plans of ready states; with them the execution is PostgreSQL's
 my $offset = -s $node->logfile;
 $answer = $node->safe_psql('postgres', 'SET auto_explain.log_min_duration = 0;' . $prepare . $execute . $ready);
@@ -99,6 +112,7 @@ $node->wait_for_catchup($standby, 'replay', $node->lsn('insert'));
 like($standby->safe_psql('postgres', $prepare . $execute . $ready), qr/item 10\nready 8$/, 'on a standby');
 $node->stop;
 $standby->promote;
+like($standby->safe_psql('postgres', "$prepare_update $updates $ready"), qr/ready 8$/, 'updates after promotion');
 like($standby->safe_psql('postgres', "$prepare $execute DELETE FROM items WHERE id = 3; EXECUTE by_key(3); EXECUTE by_key(4); $ready"),
 	qr/item 10\nitem 4\nready 10$/, 'after promotion');
 $standby->stop;
