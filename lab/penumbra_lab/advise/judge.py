@@ -40,6 +40,7 @@ ALTERNATIVES_MAX = 64
 WINDOW_FUNCTIONS = {"row_number", "rank", "dense_rank", "percent_rank", "cume_dist", "ntile", "lag",
                     "lead", "first_value", "last_value", "nth_value"}  # fmt: skip
 ANY_PSEUDO_TYPES = {'"any"', "anyelement", "anycompatible", "anynonarray", "anyenum"}
+ARRAY_PSEUDO_TYPES = {"anyarray", "anycompatiblearray"}
 Types = frozenset[int]
 NO_TYPES: Types = frozenset()
 
@@ -288,6 +289,8 @@ class Judge:
             return wanted == 0
         if not given or wanted in given or self._type(wanted).name in ANY_PSEUDO_TYPES:
             return True
+        if self._type(wanted).name in ARRAY_PSEUDO_TYPES:
+            return any(self._type(oid).element for oid in given)
         # Where a call is written with words (SUBSTRING(x FROM 1)), EXPLAIN leaves casts out.
         is_text = self._type(wanted).engine == "text"
         return any(self._base(oid) == wanted or (is_text and self._type(oid).is_text)
