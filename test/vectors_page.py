@@ -199,7 +199,8 @@ Whole queries run in one plan of the engine, from the scans to the result:
 | `LATERAL (VALUES (a), (b))`, columns as rows | up to 16 projections of the same rows |
 | `VALUES`, functions, `WITH ... AS MATERIALIZED`, `WITH RECURSIVE` below groups, subqueries with what is not on this page, tables that are not cached or cannot be | computed by PostgreSQL, joined in vectors; nothing volatile |
 
-Beside `column = outer.column` a subquery may have other conditions of the outer query's columns, as `day < outer.day`.
+Beside an equality with a column of the outer query a subquery may have other conditions of such columns, as
+`day < outer.day`.
 Subqueries that stay PostgreSQL's, as those without such an equality or with `LIMIT` but no order, run once for each
 value of the query around them, below its `Memoize` node.
 

@@ -2,9 +2,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <map>
 #include <random>
 #include <set>
+#include <unordered_map>
+#include <unordered_set>
 
 #include "aggregate/hash_aggregation.h"
 #include "aggregate/hash_aggregation_groups.h"
@@ -105,36 +106,55 @@ std::string Aggregated(const Query& query, const Call& call, const std::vector<u
   return Decimal::ComputeSpread(kind, count, sum, squares, &spread) ? spread.ToString() : "NULL";
 }
 
+using Keys = std::vector<std::string>;
+
+struct KeysHash {
+  size_t operator()(const Keys& keys) const {
+    size_t hash = 0;
+    for (const std::string& key : keys) hash = hash * 31 + std::hash<std::string>()(key);
+    return hash;
+  }
+};
+
 struct Expected {
-  std::vector<std::set<std::string>> displays;  // per key: the texts that may stand for it
+  std::vector<std::vector<std::string>> displays;  // per key: the texts that may stand for it
   std::vector<uint32_t> rows;
 };
 
-std::map<std::vector<std::string>, Expected> GroupNaively(const Query& query) {
-  std::map<std::vector<std::string>, Expected> groups;
+using Groups = std::unordered_map<Keys, Expected, KeysHash>;
+
+bool Contains(const std::vector<std::string>& texts, const std::string& text) {
+  return std::find(texts.begin(), texts.end(), text) != texts.end();
+}
+
+Groups GroupNaively(const Query& query) {
+  Groups groups;
   const uint32_t rows = static_cast<uint32_t>(query.table[0].cells.size());
   const std::vector<uint64_t> sets = query.sets.empty() ? std::vector<uint64_t>{~uint64_t{0}} : query.sets;
   for (size_t set = 0; set < sets.size(); ++set) {
     auto cell_of = [&](size_t k, uint32_t row) {
       return (sets[set] >> k & 1) != 0 ? query.table[query.keys[k]].cells[row] : SinkCell();
     };
-    auto with_number = [&](std::vector<std::string> keys) {
+    auto with_number = [&](Keys keys) {
       if (!query.sets.empty()) keys.push_back(std::to_string(set));
       return keys;
     };
     for (uint32_t row = 0; row < rows; ++row) {
-      std::vector<std::string> keys;
+      Keys keys;
       for (size_t k = 0; k < query.keys.size(); ++k) {
         keys.push_back(Canonical(query.table[query.keys[k]].type, cell_of(k, row)));
       }
       Expected& group = groups[with_number(keys)];
       group.displays.resize(keys.size());
-      for (size_t k = 0; k < keys.size(); ++k) group.displays[k].insert(cell_of(k, row).value_or("NULL"));
+      for (size_t k = 0; k < keys.size(); ++k) {
+        const std::string text = cell_of(k, row).value_or("NULL");
+        if (!Contains(group.displays[k], text)) group.displays[k].push_back(text);
+      }
       group.rows.push_back(row);
     }
     const bool has_no_keys = query.sets.empty() ? query.keys.empty() : sets[set] == 0;
     if (has_no_keys && rows == 0) {
-      const std::vector<std::string> keys(query.keys.size(), "NULL");
+      const Keys keys(query.keys.size(), "NULL");
       groups[with_number(keys)].displays.assign(keys.size(), {"NULL"});
     }
   }
@@ -173,12 +193,12 @@ SinkStats CheckQuery(const Query& query, const Options& options) {
     std::unique_ptr<Sink> sink = CreateAggregation(spec, environment);
     SinkRun run = RunSink(*sink, environment, query.table, options.batch_rows, options.threads, options.form);
     stats = run.stats;
-    std::map<std::vector<std::string>, Expected> expected = GroupNaively(query);
+    const Groups expected = GroupNaively(query);
     EXPECT_EQ(run.rows.size(), expected.size());
     EXPECT_EQ(stats.groups, expected.size());
-    std::set<std::vector<std::string>> found;
+    std::unordered_set<Keys, KeysHash> found;
     for (const std::vector<std::string>& row : run.rows) {
-      std::vector<std::string> keys;
+      Keys keys;
       for (size_t k = 0; k < query.keys.size(); ++k) {
         keys.push_back(Canonical(query.table[query.keys[k]].type, row[k] == "NULL" ? SinkCell() : SinkCell(row[k])));
       }
@@ -189,7 +209,7 @@ SinkStats CheckQuery(const Query& query, const Options& options) {
         continue;
       }
       EXPECT_TRUE(found.insert(keys).second) << "twice: " << ::testing::PrintToString(keys);
-      for (size_t k = 0; k < query.keys.size(); ++k) EXPECT_TRUE(group->second.displays[k].count(row[k])) << row[k];
+      for (size_t k = 0; k < query.keys.size(); ++k) EXPECT_TRUE(Contains(group->second.displays[k], row[k])) << row[k];
       for (size_t a = 0; a < query.calls.size(); ++a) {
         EXPECT_EQ(row[keys.size() + a], Aggregated(query, query.calls[a], group->second.rows))
             << query.calls[a].name << " of " << ::testing::PrintToString(keys);
