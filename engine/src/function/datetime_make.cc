@@ -58,8 +58,6 @@ Vector EvaluateMakeDate(const Expr& expr, const Vector* args, uint32_t rows, Eva
   return FlatVector(expr.type, out, validity);
 }
 
-bool IsKnown(const Expr& arg) { return arg.kind == Expr::Kind::kConstant && !arg.constant.is_null_constant(); }
-
 // Errors of stride and origin are PostgreSQL's: then there are no bins.
 std::shared_ptr<const BinState> BinsOf(const PenumbraInterval& stride, int64_t origin_us) {
   constexpr int32_t kMaxDays = 100000000;
@@ -78,10 +76,9 @@ Binding BindDateBin(const CallSite& call) {
                               (call.result == PENUMBRA_TIMESTAMP || call.result == PENUMBRA_TIMESTAMPTZ) &&
                               call.args[1]->type == call.result && call.args[2]->type == call.result;
   if (!takes_instants) return binding;
-  if (IsKnown(*call.args[0]) && IsKnown(*call.args[2])) {
-    binding.state =
-        BinsOf(*call.args[0]->constant.values<PenumbraInterval>(), *call.args[2]->constant.values<int64_t>());
-  }
+  const auto* stride = KnownValue<PenumbraInterval>(*call.args[0]);
+  const auto* origin_us = KnownValue<int64_t>(*call.args[2]);
+  if (stride != nullptr && origin_us != nullptr) binding.state = BinsOf(*stride, *origin_us);
   if (binding.state == nullptr) {
     binding.reason = "bins of date_bin() that are not known";
     return binding;

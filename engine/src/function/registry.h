@@ -33,6 +33,13 @@ struct CallSite {
   const Collation* collation = nullptr;  // of the arguments; null: C
 };
 
+// The value of an argument that is known when the plan is built; null where it is not, or is NULL.
+template <typename T>
+const T* KnownValue(const Expr& arg) {
+  const bool is_known = arg.kind == Expr::Kind::kConstant && !arg.constant.is_null_constant();
+  return is_known ? arg.constant.values<T>() : nullptr;
+}
+
 // One per topic file; each returns a Binding without evaluators for what is not its own.
 Binding BindCompare(
     const CallSite& call);  // compare.cc: EQ..GE, IS [NOT] DISTINCT, [NOT] IN_LIST, GREATEST, LEAST, NULLIF

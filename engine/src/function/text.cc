@@ -143,16 +143,6 @@ Vector EvaluateRight(const Expr& expr, const Vector* args, uint32_t rows, EvalCo
 
 // ---- trimming
 
-bool IsInSet(const char* character, size_t bytes, const StringRef& set, bool is_utf8) {
-  const char *position = set.data(), *end = position + set.length;
-  while (position < end) {
-    const char* next = NextCharacter(position, end, is_utf8);
-    if (static_cast<size_t>(next - position) == bytes && std::memcmp(position, character, bytes) == 0) return true;
-    position = next;
-  }
-  return false;
-}
-
 const char* PreviousCharacter(const char* begin, const char* position, bool is_utf8) {
   --position;
   while (is_utf8 && position > begin && (static_cast<uint8_t>(*position) & 0xc0) == 0x80) --position;
@@ -163,12 +153,12 @@ StringRef Trim(const StringRef& text, const StringRef& set, bool at_begin, bool 
   const char *begin = text.data(), *end = begin + text.length;
   while (at_begin && begin < end) {
     const char* next = NextCharacter(begin, end, is_utf8);
-    if (!IsInSet(begin, static_cast<size_t>(next - begin), set, is_utf8)) break;
+    if (PlaceInSet(begin, static_cast<size_t>(next - begin), set, is_utf8) < 0) break;
     begin = next;
   }
   while (at_end && begin < end) {
     const char* previous = PreviousCharacter(begin, end, is_utf8);
-    if (!IsInSet(previous, static_cast<size_t>(end - previous), set, is_utf8)) break;
+    if (PlaceInSet(previous, static_cast<size_t>(end - previous), set, is_utf8) < 0) break;
     end = previous;
   }
   return StringRef(begin, static_cast<uint32_t>(end - begin));
@@ -280,9 +270,8 @@ bool IsTrim(PenumbraFunction function) {
 
 // right() of the least integer is undefined behaviour in some versions of PostgreSQL.
 bool RightCanBeUnsupported(const CallSite& call) {
-  const Expr& count = *call.args[1];
-  return count.kind != Expr::Kind::kConstant || count.constant.is_null_constant() ||
-         *count.constant.values<int32_t>() == INT32_MIN;
+  const int32_t* count = KnownValue<int32_t>(*call.args[1]);
+  return count == nullptr || *count == INT32_MIN;
 }
 
 EvaluateFunction ChooseTextToText(const CallSite& call) {
@@ -319,9 +308,8 @@ EvaluateFunction ChooseTextToInteger(const CallSite& call) {
 // A substring fails for a negative length only.
 bool SubstringCanFail(const CallSite& call) {
   if (call.args.size() < 3) return false;
-  const Expr& length = *call.args[2];
-  return length.kind != Expr::Kind::kConstant || length.constant.is_null_constant() ||
-         *length.constant.values<int32_t>() < 0;
+  const int32_t* length = KnownValue<int32_t>(*call.args[2]);
+  return length == nullptr || *length < 0;
 }
 
 // lower, upper, initcap.

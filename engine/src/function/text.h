@@ -2,8 +2,10 @@
 #pragma once
 
 #include <algorithm>
+#include <cstring>
 
 #include "function/registry.h"
+#include "vector/utf8.h"
 #include "vector/vector_build.h"
 
 namespace penumbra {
@@ -22,6 +24,17 @@ Vector MapText(const Expr& expr, const Vector* args, uint32_t rows, EvalContext&
   StringRef* out = NewStrings(validity, rows, context.arena);
   ForEachValid(validity, rows, [&](uint32_t i) { out[i] = f(texts[i], i); });
   return FlatVector(expr.type, out, validity);
+}
+
+// The place of the character among those of the set; -1: it is none of them.
+inline int64_t PlaceInSet(const char* character, size_t bytes, const StringRef& set, bool is_utf8) {
+  const char *position = set.data(), *end = position + set.length;
+  for (int64_t place = 0; position < end; ++place) {
+    const char* next = NextCharacter(position, end, is_utf8);
+    if (static_cast<size_t>(next - position) == bytes && std::memcmp(position, character, bytes) == 0) return place;
+    position = next;
+  }
+  return -1;
 }
 
 Binding BindTextComposition(const CallSite& call);  // text_composition.cc

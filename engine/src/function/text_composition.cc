@@ -117,17 +117,6 @@ Vector EvaluateRepeat(const Expr& expr, const Vector* args, uint32_t rows, EvalC
   });
 }
 
-// The place of the character among those of the set; -1: it is none of them.
-int64_t PlaceInSet(const char* character, size_t bytes, const StringRef& set, bool is_utf8) {
-  const char *position = set.data(), *end = position + set.length;
-  for (int64_t place = 0; position < end; ++place) {
-    const char* next = NextCharacter(position, end, is_utf8);
-    if (static_cast<size_t>(next - position) == bytes && std::memcmp(position, character, bytes) == 0) return place;
-    position = next;
-  }
-  return -1;
-}
-
 // Each character of `from` becomes that at its first place there in `to`, or vanishes if `to` is shorter.
 StringRef Translate(const StringRef& text, const StringRef& from, const StringRef& to, bool is_utf8, Arena& arena) {
   const char *position = text.data(), *end = position + text.length, *to_end = to.data() + to.length;
@@ -160,12 +149,6 @@ Vector EvaluateTranslate(const Expr& expr, const Vector* args, uint32_t rows, Ev
 
 // ---- choice
 
-template <typename T>
-const T* ConstantOf(const Expr& arg) {
-  const bool is_known = arg.kind == Expr::Kind::kConstant && !arg.constant.is_null_constant();
-  return is_known ? arg.constant.values<T>() : nullptr;
-}
-
 bool Takes(const CallSite& call, std::initializer_list<PenumbraType> types) {
   return call.result == PENUMBRA_TEXT && call.args.size() == types.size() &&
          std::equal(types.begin(), types.end(), call.args.begin(),
@@ -175,7 +158,7 @@ bool Takes(const CallSite& call, std::initializer_list<PenumbraType> types) {
 Binding BindSplitPart(const CallSite& call) {
   Binding binding;
   if (!Takes(call, {PENUMBRA_TEXT, PENUMBRA_TEXT, PENUMBRA_INT4})) return binding;
-  const int32_t* field = ConstantOf<int32_t>(*call.args[2]);
+  const int32_t* field = KnownValue<int32_t>(*call.args[2]);
   binding.evaluate = EvaluateSplitPart;
   binding.can_fail = binding.can_be_unsupported = field == nullptr || *field == 0;
   return binding;
@@ -185,7 +168,7 @@ Binding BindPad(const CallSite& call, EvaluateFunction evaluate) {
   constexpr int32_t kSafeCharacters = 1 << 20;
   Binding binding;
   if (!Takes(call, {PENUMBRA_TEXT, PENUMBRA_INT4, PENUMBRA_TEXT})) return binding;
-  const int32_t* count = ConstantOf<int32_t>(*call.args[1]);
+  const int32_t* count = KnownValue<int32_t>(*call.args[1]);
   binding.evaluate = evaluate;
   binding.can_fail = binding.can_be_unsupported = count == nullptr || *count > kSafeCharacters;
   return binding;
@@ -195,7 +178,7 @@ Binding BindRepeat(const CallSite& call) {
   constexpr int32_t kFewTimes = 1000;  // of a text that only a very long one of a table makes too long
   Binding binding;
   if (!Takes(call, {PENUMBRA_TEXT, PENUMBRA_INT4})) return binding;
-  const int32_t* count = ConstantOf<int32_t>(*call.args[1]);
+  const int32_t* count = KnownValue<int32_t>(*call.args[1]);
   binding.evaluate = EvaluateRepeat;
   binding.can_fail = true;
   binding.can_be_unsupported = count == nullptr || *count > kFewTimes;

@@ -7,18 +7,14 @@
  */
 #include "postgres.h"
 
-#include <math.h>
-
 #include "pg_compat.h"
 
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/clauses.h"
-#include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/restrictinfo.h"
 #include "rewrite/rewriteManip.h"
-#include "utils/spccache.h"
 
 #include "query/paths/custom_path.h"
 #include "query/paths/external_rows_plan.h"
@@ -26,7 +22,6 @@
 #include "query/pipeline/init_plans.h"
 #include "query/pipeline/pipeline.h"
 #include "query/pipeline/rel_pipeline.h"
-#include "query/pipeline/stages.h"
 #include "query/planning/expression_columns.h"
 #include "query/planning/node_kinds.h"
 #include "query/planning/planning.h"
@@ -119,35 +114,6 @@ custom_path_cheapest_ordinary(RelOptInfo *rel, bool copy)
 	return cheapest != NULL && copy ? custom_path_copy_node(cheapest) : cheapest;
 }
 
-/* Of columns from the heap: as a bitmap heap scan's, which reads the pages in their order. */
-static Cost
-fetch_cost(PlannerInfo *root, const RelPipeline *planned)
-{
-	const List *outputs = planned->pipeline->position_map == NIL ? NIL : stage_outputs(planned->pipeline->top);
-	Bitmapset  *numbers = NULL;
-	int			number = -1;
-	Cost		cost = 0;
-	ListCell   *lc;
-
-	foreach(lc, planned->pipeline->position_map)
-	{
-		if (lfirst_int(lc) >= 0)
-			numbers = bms_add_member(numbers, list_nth_node(Var, outputs, lfirst_int(lc))->varno);
-	}
-	while ((number = bms_next_member(numbers, number)) >= 0)
-	{
-		const RelOptInfo *rel = root->simple_rel_array[relation_number_relid(root, number)];
-		double		pages = Min(index_pages_fetched(planned->rows, rel->pages, rel->pages, root), rel->pages);
-		double		random_cost;
-		double		sequential_cost;
-
-		get_tablespace_page_costs(rel->reltablespace, &random_cost, &sequential_cost);
-		cost += pages * (random_cost - (random_cost - sequential_cost) * sqrt(pages / Max(rel->pages, 1))) +
-			planned->rows * cpu_tuple_cost;
-	}
-	return cost;
-}
-
 PenumbraPath *
 custom_path_create(PlannerInfo *root, RelOptInfo *rel, PathTarget *target, NodeKind kind,
 				   const RelPipeline *planned, Path *ordinary)
@@ -165,7 +131,7 @@ custom_path_create(PlannerInfo *root, RelOptInfo *rel, PathTarget *target, NodeK
 	path->pipeline = planned->pipeline;
 	path->custom.methods = node_kind_path_methods(kind);
 	cost_set(&path->custom.path, planned);
-	path->custom.path.total_cost += fetch_cost(root, planned);
+	cost_add_fetches(root, &path->custom.path, planned);
 	return path;
 }
 

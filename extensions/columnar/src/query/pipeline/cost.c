@@ -19,7 +19,9 @@
 
 #include "query/pipeline/cost.h"
 #include "query/pipeline/rel_pipeline.h"
+#include "query/pipeline/stages.h"
 #include "query/planning/planning.h"
+#include "query/planning/relation_numbers.h"
 
 /*
  * Planning it, building the plan, pinning chunks, starting the engine: about
@@ -365,6 +367,33 @@ cost_set(Path *path, const RelPipeline *planned)
 		/* A row kept back costs about as much again. */
 		path->total_cost += planned->rows * EMISSION_COST;
 		path->startup_cost = path->total_cost;
+	}
+}
+
+/* As a bitmap heap scan's, which reads the pages in their order. */
+void
+cost_add_fetches(PlannerInfo *root, Path *path, const RelPipeline *planned)
+{
+	const List *outputs = planned->pipeline->position_map == NIL ? NIL : stage_outputs(planned->pipeline->top);
+	Bitmapset  *numbers = NULL;
+	int			number = -1;
+	ListCell   *lc;
+
+	foreach(lc, planned->pipeline->position_map)
+	{
+		if (lfirst_int(lc) >= 0)
+			numbers = bms_add_member(numbers, list_nth_node(Var, outputs, lfirst_int(lc))->varno);
+	}
+	while ((number = bms_next_member(numbers, number)) >= 0)
+	{
+		const RelOptInfo *rel = root->simple_rel_array[relation_number_relid(root, number)];
+		double		pages = Min(index_pages_fetched(planned->rows, rel->pages, rel->pages, root), rel->pages);
+		double		random_cost;
+		double		sequential_cost;
+
+		get_tablespace_page_costs(rel->reltablespace, &random_cost, &sequential_cost);
+		path->total_cost += pages * (random_cost - (random_cost - sequential_cost) * sqrt(pages / Max(rel->pages, 1))) +
+			planned->rows * cpu_tuple_cost;
 	}
 }
 

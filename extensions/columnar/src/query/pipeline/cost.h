@@ -48,6 +48,8 @@ extern void cost_add_window(RelPipeline *planned, int functions);
 /* Of rows of so many bytes; the first `bound` of them are wanted, if it is positive. */
 extern void cost_add_sort(RelPipeline *planned, int keys, int width, double bound);
 extern void cost_set(Path *path, const RelPipeline *planned);
+/* Of the columns that its rows have from the heap. */
+extern void cost_add_fetches(PlannerInfo *root, Path *path, const RelPipeline *planned);
 /* The same for the repeated scan of a correlated EXISTS, whose first row is enough. */
 extern void cost_set_exists(Path *path, const Path *replaced, double rows);
 /* Makes the cost of a finished scan comparable with other inputs of joins. */

@@ -186,10 +186,28 @@ below_joins_mutator(Node *node, void *context)
 	return node == NULL ? NULL : expression_tree_mutator(node, below_joins_mutator, context);
 }
 
+/* Of lists the caller says what stands for their elements. */
+static ExpressionColumn *
+add_column(PlannerInfo *root, Node *expr)
+{
+	Planning   *planning = planning_current();
+	ExpressionColumn *column = palloc0(sizeof(ExpressionColumn));
+	bool		has_lists = list_image_is_set(expr);
+
+	column->number = EXPRESSION_COLUMN_FIRST + planning->expression_count++;
+	column->root = root;
+	column->relid = sole_relation(expr);
+	column->expr = below_joins_mutator(expr, NULL);
+	column->var = makeVar(relation_number_of(root, column->relid), column->number,
+						  has_lists ? LIST_IMAGE_TYPE : exprType(expr), has_lists ? -1 : exprTypmod(expr),
+						  has_lists ? InvalidOid : exprCollation(expr), 0);
+	planning->expression_columns = lappend(planning->expression_columns, column);
+	return column;
+}
+
 void
 expression_columns_add(PlannerInfo *root, Node *node)
 {
-	Planning   *planning = planning_current();
 	Node	   *normalized = relation_numbers_normalize(root, node);
 	Node	   *expr = expression_of_table(root, node);
 	ExpressionColumn *column;
@@ -197,11 +215,7 @@ expression_columns_add(PlannerInfo *root, Node *node)
 	/* Another of the same expression has become its Var. */
 	if (IsA(normalized, Var))
 		return;
-	column = palloc0(sizeof(ExpressionColumn));
-	column->number = EXPRESSION_COLUMN_FIRST + planning->expression_count++;
-	column->root = root;
-	column->relid = sole_relation(expr);
-	column->expr = below_joins_mutator(expr, NULL);
+	column = add_column(root, expr);
 	if (list_image_is_set(expr))
 	{
 		const char *name = get_func_name(list_image_call(expr)->funcid);
@@ -213,14 +227,8 @@ expression_columns_add(PlannerInfo *root, Node *node)
 		else
 			column->elements = makeVar(relation_number_add(name, name), 1, exprType(node), exprTypmod(node),
 									   exprCollation(node), 0);
-		column->var = makeVar(relation_number_of(root, column->relid), column->number, LIST_IMAGE_TYPE, -1,
-							  InvalidOid, 0);
 	}
-	else
-		column->var = makeVar(relation_number_of(root, column->relid), column->number, exprType(node),
-							  exprTypmod(node), exprCollation(node), 0);
 	relation_numbers_replace(root, normalized, column->elements != NULL ? column->elements : column->var);
-	planning->expression_columns = lappend(planning->expression_columns, column);
 }
 
 bool
@@ -331,22 +339,13 @@ is_read(PlannerInfo *root, Index relid, AttrNumber column)
 static bool
 add_plain_elements(PlannerInfo *root, Index relid, AttrNumber number)
 {
-	Planning   *planning = planning_current();
 	Node	   *expr = list_image_column(elements_call(root, relid), number);
-	ExpressionColumn *column;
 
 	if (!cached_expression_is_possible(expr) || sole_relation(expr) == 0 ||
 		root->simple_rte_array[sole_relation(expr)]->rtekind != RTE_RELATION || !is_strict_if_nullable(root, expr))
 		return false;
-	column = palloc0(sizeof(ExpressionColumn));
-	column->number = EXPRESSION_COLUMN_FIRST + planning->expression_count++;
-	column->root = root;
-	column->relid = sole_relation(expr);
-	column->expr = below_joins_mutator(expr, NULL);
-	column->elements = makeVar(relation_number_of(root, relid), number, exprType(expr), exprTypmod(expr),
-							   exprCollation(expr), 0);
-	column->var = makeVar(relation_number_of(root, column->relid), column->number, LIST_IMAGE_TYPE, -1, InvalidOid, 0);
-	planning->expression_columns = lappend(planning->expression_columns, column);
+	add_column(root, expr)->elements = makeVar(relation_number_of(root, relid), number, exprType(expr),
+											   exprTypmod(expr), exprCollation(expr), 0);
 	return true;
 }
 
