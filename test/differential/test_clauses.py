@@ -65,6 +65,7 @@ def _answer(connection, query: ClauseQuery, mode: str, by_cursor: bool = False) 
     except psycopg.Error as error:
         return "error", error.sqlstate, str(error).splitlines()[0]
     called = connection.execute("SELECT is_called, last_value FROM sq").fetchone()
+    rows = [tuple("NaN" if value != value else value for value in row) for row in rows]  # NaN differs from itself
     return "rows", rows if query.is_ordered else sorted(rows, key=repr), called
 
 
