@@ -130,11 +130,7 @@ class Catalog:
             "   UNION ALL SELECT p.oid, p.typbasetype FROM t JOIN pg_type p ON p.oid = t.next)"
             " SELECT format_type(%s, NULL) AS name, typtype = 'd' AS is_domain, typelem AS element,"
             " typcollation AS collation, (SELECT base FROM t WHERE next = 0) AS base,"
-            # whose values were added behind all others: the engine knows the order of these only
-            " (SELECT count(*) > 0 AND bool_and(by_oid = by_value) FROM ("
-            "   SELECT rank() OVER (ORDER BY oid) AS by_oid,"
-            "    rank() OVER (ORDER BY enumsortorder) AS by_value"
-            "   FROM pg_enum WHERE enumtypid = (SELECT base FROM t WHERE next = 0)) AS e)"
+            " (SELECT typtype = 'e' FROM t JOIN pg_type b ON b.oid = base WHERE next = 0)"
             " AS is_enum"
             " FROM pg_type WHERE oid = %s",
             (oid, oid, oid),

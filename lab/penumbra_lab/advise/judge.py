@@ -6,11 +6,12 @@ that depends on a guess.
 """
 
 import dataclasses
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
-from penumbra_lab.advise.catalog import FIRST_USER_OID, Catalog, Function, Operator, Type
+from penumbra_lab.advise.catalog import ENUM, FIRST_USER_OID, Catalog, Function, Operator, Type
 from penumbra_lab.advise.engine import ANY_FIELD, Engine
 from penumbra_lab.advise.expressions import (
     Array,
@@ -22,6 +23,7 @@ from penumbra_lab.advise.expressions import (
     Constant,
     Expression,
     Form,
+    Node,
     Operation,
     Parameter,
     Subquery,
@@ -39,7 +41,10 @@ CUT_TO_LENGTH = {"numeric", "text", "character"}
 ALTERNATIVES_MAX = 64
 WINDOW_FUNCTIONS = {"row_number", "rank", "dense_rank", "percent_rank", "cume_dist", "ntile", "lag",
                     "lead", "first_value", "last_value", "nth_value"}  # fmt: skip
-ANY_PSEUDO_TYPES = {'"any"', "anyelement", "anycompatible", "anynonarray", "anyenum"}
+# Pseudo-types of the engine's types that some names stand for.
+KIND_PSEUDO_TYPES = {"anyenum": re.compile(ENUM), "anyrange": re.compile(r"(?!.*multi)\w+range"),
+                     "anymultirange": re.compile(r"\w+multirange")}  # fmt: skip
+ANY_PSEUDO_TYPES = {'"any"', "anyelement", "anycompatible", "anynonarray", *KIND_PSEUDO_TYPES}
 ARRAY_PSEUDO_TYPES = {"anyarray", "anycompatiblearray"}
 Types = frozenset[int]
 NO_TYPES: Types = frozenset()
@@ -183,8 +188,9 @@ class Judge:
                for part in walk(expression)):  # fmt: skip
             return False
         columns = [part for part in walk(expression) if isinstance(part, Column)]
-        below = _blockers([self.judge(arg) for arg in expression.args])
-        return not below and self._scope.repeats(columns)
+        inputs = [self.judge(part) for part in walk(expression)
+                  if isinstance(part, Column | Subquery | Unknown)]  # fmt: skip
+        return not _blockers(inputs) and self._scope.repeats(columns)
 
     def _returns_set(self, call: Call) -> bool:
         return any(function.returns_set
@@ -213,7 +219,7 @@ class Judge:
         known = self._catalog.type_named(constant.type)
         if known is None:
             return Judged(NO_TYPES, (Blocker(f"type {constant.type}", constant.text),))
-        if known.engine is None and not known.element:
+        if known.engine is None and not known.element and constant.text != "NULL":
             return Judged(
                 frozenset({known.oid}), (Blocker(f"type {constant.type}", constant.text),)
             )
@@ -287,7 +293,12 @@ class Judge:
         """An argument whose type is not known may have any."""
         if not is_there:
             return wanted == 0
-        if not given or wanted in given or self._type(wanted).name in ANY_PSEUDO_TYPES:
+        if not given or wanted in given:
+            return True
+        kind = KIND_PSEUDO_TYPES.get(self._type(wanted).name)
+        if kind:
+            return any(kind.fullmatch(self._type(oid).engine or "") for oid in given)
+        if self._type(wanted).name in ANY_PSEUDO_TYPES:
             return True
         if self._type(wanted).name in ARRAY_PSEUDO_TYPES:
             return any(self._type(oid).element for oid in given)
@@ -325,6 +336,18 @@ class Judge:
         given = [part.types for part in parts]
         exact = [one for one in fitting if [{wanted} for wanted in one.args] == given]
         return exact or fitting
+
+    def inputs_of_shown(self, expression: Expression) -> Iterator[Expression]:
+        """What PostgreSQL computes an expression of the select list from, itself."""
+        is_whole = not self.judge(expression).blockers or (
+            isinstance(expression, Call)
+            and (expression.extra or self._aggregates(expression) or self._returns_set(expression))
+        )
+        if isinstance(expression, Node) and not is_whole:
+            for part in expression.parts():
+                yield from self.inputs_of_shown(part)
+        elif not isinstance(expression, Constant):
+            yield expression
 
     def _aggregates(self, call: Call) -> bool:
         return any(function.kind in "aw"
@@ -414,7 +437,7 @@ class Judge:
         for function in candidates:
             if any(self._type(oid).engine != "double precision" for oid in function.args[:direct]):
                 return (blocker,)
-            result = self._type(function.result).engine
+            result = self._type(self._result(function, parts)).engine
             given = [
                 self._engine_names(part.types if self._type(wanted).name in ANY_PSEUDO_TYPES
                                    else [wanted])
@@ -488,12 +511,13 @@ class Judge:
             return Judged(types, (Blocker("array that is not constant"),))
         candidates = [
             operator for operator in self._catalog.operators(test.name)
-            if self._fits(operator.left, judged.types) and operator.right in elements
+            if self._fits(operator.left, judged.types) and self._fits(operator.right, elements)
         ]  # fmt: skip
         is_list = test.name == ("=" if test.is_any else "<>")
         for operator in candidates:
-            if not self._takes(operator.function, [operator.left, operator.right],
-                               operator.result):  # fmt: skip
+            args = [self._resolved(operator.left, judged.types),
+                    self._resolved(operator.right, elements)]  # fmt: skip
+            if not self._takes(operator.function, args, operator.result):
                 break
         else:
             if candidates and (is_list or _is_short(array)):

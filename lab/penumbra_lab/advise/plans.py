@@ -21,6 +21,8 @@ from penumbra_lab.advise.judge import NO_TYPES, Judge, Scope, Types
 
 SCANS = {"Seq Scan", "Index Scan", "Index Only Scan", "Bitmap Heap Scan", "Sample Scan",
          "Tid Scan", "Tid Range Scan"}  # fmt: skip
+# What may stand between the top of a query and the rows that its select list shows.
+ORDERS = {"Sort", "Incremental Sort", "Limit"}
 INDEX_SCANS = {"Index Scan", "Index Only Scan", "Bitmap Heap Scan"}
 JOINS = {"Hash Join", "Merge Join", "Nested Loop"}
 # These give what they get, and may be asked for more columns than anybody needs.
@@ -278,6 +280,21 @@ class Plan:
     # -- columns -----------------------------------------------------------------------------------
 
     @cached_property
+    def shown(self) -> frozenset[Expression]:
+        """The select list, which EXPLAIN has below an order, too: PostgreSQL computes it."""
+        return frozenset(self.root.output)
+
+    @cached_property
+    def shows_rows(self) -> bool:
+        """Whether rows of tables are joined and ordered only: what is only shown is fetched."""
+        kinds = SCANS | JOINS | ORDERS | {"Hash", "Materialize", "Memoize"}
+        return all(node.kind in kinds for node in self.root.walk_inputs())
+
+    def is_fetched(self, expression: Expression) -> bool:
+        is_column = isinstance(expression, Column)
+        return self.shows_rows and is_column and self.table_column(expression) is not None
+
+    @cached_property
     def scans(self) -> list[Scan]:
         needed: dict[str, dict[str, None]] = defaultdict(dict)
         whole: dict[str, dict[str, None]] = defaultdict(dict)
@@ -285,10 +302,13 @@ class Plan:
         for node in self.nodes:
             is_root = node.parent is None or bool(node.subplan_name)
             for expression in self._needed_expressions(node):
+                is_shown = self.shows_rows and expression in self.shown.intersection(node.output)
                 unknown += (part.text for part in walk(expression) if isinstance(part, Unknown))
                 for column in _columns([expression]):
                     needed[column.table][column.name] = None
-                if is_root or not isinstance(expression, Column) or expression not in node.output:
+                if not is_shown and (
+                    is_root or not isinstance(expression, Column) or expression not in node.output
+                ):
                     for column in self._read_whole(expression):
                         whole[column.table][column.name] = None
         found = []

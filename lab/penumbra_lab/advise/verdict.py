@@ -17,7 +17,7 @@ from penumbra_lab.advise.expressions import (
     walk,
 )
 from penumbra_lab.advise.judge import Blocker, Judge
-from penumbra_lab.advise.plans import Plan, PlanNode, Scan
+from penumbra_lab.advise.plans import ORDERS, Plan, PlanNode, Scan
 
 # Of PostgreSQL's nodes, those whose work the engine has an operator for.
 TAKEN = {
@@ -42,8 +42,6 @@ WRITES = {"ModifyTable", "LockRows"}
 OUTER_JOINS = {"Left", "Right", "Full"}
 POINTS_IN_TIME = {"date", "timestamp", "timestamptz"}
 STORED_FORM = {"pg_column_size", "pg_column_compression", "pg_column_toast_chunk_id"}
-# What stands between the top of a query and its members.
-ABOVE_MEMBERS = {"Sort", "Incremental Sort", "Limit"}
 
 
 @dataclass(frozen=True)
@@ -120,7 +118,7 @@ class _PlanJudge:
             yield Blocker(NOT_TAKEN.get(node.kind, f"plan node {node.kind}"))
         if node in self._scans:
             yield from self._scan_blockers(self._scans[node])
-        for expression in _needed(node):
+        for expression in self._needed(node):
             yield from self._judge.judge(expression).blockers
             if self._judge.calls_volatile(expression):
                 yield Blocker("volatile function")
@@ -133,6 +131,19 @@ class _PlanJudge:
             yield Blocker("correlated subquery by other conditions than equalities")
         if node.kind == "Unique" and _is_distinct_on(node):
             yield Blocker("DISTINCT ON")
+
+    def _needed(self, node: PlanNode) -> Iterator[Expression]:
+        """But for columns that are only passed on, and what PostgreSQL computes of the result."""
+        yield from node.conditions
+        yield from node.sort_keys
+        yield from node.group_keys
+        is_last = node.parent is None or node.subplan_name
+        for one in node.output:
+            if one in self._plan.shown and _is_top(node):
+                inputs = self._judge.inputs_of_shown(one)
+                yield from (part for part in inputs if not self._plan.is_fetched(part))
+            elif is_last or not isinstance(one, Column):
+                yield one
 
     def _node_notes(self, node: PlanNode) -> Iterator[Blocker]:
         """What PostgreSQL may do of the node, at little cost: the engine gets its rows."""
@@ -200,7 +211,7 @@ class _PlanJudge:
 
 def _is_top(node: PlanNode) -> bool:
     above = node.parent
-    while above is not None and above.kind in ABOVE_MEMBERS:
+    while above is not None and above.kind in ORDERS:
         above = above.parent
     return above is None
 
@@ -213,15 +224,6 @@ def _is_order_seen(sort: PlanNode) -> bool:
 
 def _expressions(node: PlanNode) -> list[Expression]:
     return [*node.output, *node.conditions, *node.sort_keys, *node.group_keys]
-
-
-def _needed(node: PlanNode) -> Iterator[Expression]:
-    """But for columns that are only passed on."""
-    yield from node.conditions
-    yield from node.sort_keys
-    yield from node.group_keys
-    is_shown = node.parent is None or node.subplan_name
-    yield from (one for one in node.output if is_shown or not isinstance(one, Column))
 
 
 def _is_distinct_on(node: PlanNode) -> bool:
