@@ -132,6 +132,33 @@ SELECT id, tags FROM note ORDER BY n LIMIT 3;
 RESET ROLE;
 DROP OWNED BY fetched_reader;
 DROP ROLE fetched_reader;
+-- columns that are not cached, though the engine could read them, of few rows
+CREATE TABLE visit (id int, at timestamp, person int, page text, cost numeric, shown date, score float8);
+INSERT INTO visit SELECT i, timestamp '2025-01-01' + i * 7919 % 1000003 * interval '1 s', i % 700, 'page ' || i % 90, i / 8.0,
+	date '2025-01-01' + i % 365, CASE WHEN i % 9 > 0 THEN i / 3.0 END FROM generate_series(1, 40000) i;
+ALTER TABLE visit ADD COLUMN later text DEFAULT 'none';
+VACUUM ANALYZE visit;
+SELECT penumbra.load('visit', ARRAY['at', 'person']) > 0 AS loaded;
+SET penumbra.mode = require;
+EXPLAIN (COSTS OFF) SELECT * FROM visit ORDER BY at DESC LIMIT 5;
+EXPLAIN (COSTS OFF) SELECT page, upper(page), cost FROM visit WHERE person = 7;
+-- read by a clause, an order or a group; of many rows; the first rows
+EXPLAIN (COSTS OFF) SELECT * FROM visit WHERE person = 7 AND page < 'page 4' ORDER BY shown, at LIMIT 5;
+EXPLAIN (COSTS OFF) SELECT page, count(*) FROM visit WHERE person = 7 GROUP BY 1 LIMIT 5;
+EXPLAIN (COSTS OFF) SELECT * FROM visit ORDER BY at LIMIT 5000;
+EXPLAIN (COSTS OFF) SELECT * FROM visit LIMIT 5;
+RESET penumbra.mode;
+SELECT agree('SELECT * FROM visit ORDER BY at DESC LIMIT 50');
+SELECT agree('SELECT later, score, id + 1, id FROM visit ORDER BY at LIMIT 9 OFFSET 30');
+SELECT agree('SELECT page, page, page || 1, cost FROM visit WHERE person = 7');
+SELECT agree('SELECT v.*, n.kind FROM visit v LEFT JOIN note n ON n.id = v.person AND n.kind > ''k2'' WHERE person < 3 ORDER BY v.at, v.person LIMIT 20');
+SELECT agree('SELECT n.id, v.page, v.cost FROM note n LEFT JOIN visit v ON v.person = n.id + 690 ORDER BY n.id, v.at LIMIT 700');
+SELECT agree('SELECT a.page, b.cost FROM visit a JOIN visit b ON a.person = b.person AND a.at < b.at WHERE a.person = 7 ORDER BY a.at, b.at LIMIT 30');
+PREPARE latest(int) AS SELECT * FROM visit ORDER BY at DESC LIMIT $1;
+EXECUTE latest(2);
+UPDATE visit SET page = 'new', later = NULL WHERE person = 7 AND id % 2 = 0;
+DELETE FROM visit WHERE person = 7 AND id % 3 = 0;
+SELECT agree('SELECT * FROM visit WHERE person = 7 ORDER BY at LIMIT 60');
 -- partitions, each for itself
 CREATE TABLE part (id int, kind text, doc jsonb) PARTITION BY RANGE (id);
 CREATE TABLE part_1 PARTITION OF part FOR VALUES FROM (0) TO (20000);
@@ -141,6 +168,6 @@ INSERT INTO part SELECT id, kind, doc FROM note;
 VACUUM ANALYZE part;
 SELECT penumbra.load('part_1', ARRAY['id', 'kind']) > 0, penumbra.load('part_2', ARRAY['id', 'kind']) > 0 AS loaded;
 SELECT agree('SELECT * FROM part WHERE kind = ''k7''');
-DROP TABLE note, person, part, kept;
+DROP TABLE note, person, part, kept, visit;
 DROP TYPE pair, stretch;
 DROP FUNCTION agree, rows_of;

@@ -88,25 +88,48 @@ refusal_of_query(PlannerInfo *root)
 	return planning->reads_stored_form ? "function that looks at the stored form of a value" : NULL;
 }
 
-/* Moves the columns that the engine cannot read to those that are fetched for the rows of a scan. */
+/*
+ * Moves columns to those that are fetched for the rows of a scan: what the engine cannot read, and what is not cached,
+ * if the query returns it of few rows.
+ */
 static void
-split_columns(Relation rel, ServedTable *table)
+split_columns(PlannerInfo *root, Relation relation, ServedTable *table)
 {
+	Var		   *position = stage_scan_position(relation_number_of(root, table->rel->relid));
+	List	   *readable = NIL;
 	List	   *read = NIL;
+	List	   *spared;
 	ListCell   *lc;
 
 	foreach(lc, table->attnums)
 	{
 		int			attno = lfirst_int(lc);
+		ColumnKey	key = column_key_of_attribute(attno);
+		CacheCoverage coverage;
 		PenumbraType type;
 
-		if (expression_column_is(attno) ||
-			cache_type_of(TupleDescAttr(RelationGetDescr(rel), attno - 1)->atttypid, &type))
+		if (expression_column_is(attno))
+		{
+			readable = lappend_int(readable, attno);
 			read = lappend_int(read, attno);
-		else
+		}
+		else if (!cache_type_of(TupleDescAttr(RelationGetDescr(relation), attno - 1)->atttypid, &type))
 			table->fetched = lappend_int(table->fetched, attno);
+		else
+		{
+			readable = lappend_int(readable, attno);
+			if (!expression_columns_is_spared(root, table->rel, attno) ||
+				(cache_estimate_coverage(relation, &key, 1, &coverage) &&
+				 coverage.cached_pages >= table->rel->pages - table->rel->pages / 8))
+				read = lappend_int(read, attno);
+		}
 	}
-	table->attnums = read;
+	spared = list_difference_int(table->attnums, read);
+	table->is_fetched_last = read != NIL && spared != NIL &&
+		expression_columns_return(root, table->rel, spared, position);
+	if (table->is_fetched_last)
+		table->fetched = spared;
+	table->attnums = table->is_fetched_last ? read : readable;
 }
 
 /* Nothing says that a query reads few rows, or it does more than return the columns. */
@@ -120,8 +143,10 @@ void
 tables_refuse_fetched(const ServedTable *table)
 {
 	AttrNumber	attno = linitial_int(table->fetched);
+	Oid			type_oid = get_atttype(table->oid, attno);
+	PenumbraType type;
 
-	planning_refuse(psprintf("column of type %s", format_type_be(get_atttype(table->oid, attno))),
+	planning_refuse(cache_type_of(type_oid, &type) ? "not cached" : psprintf("column of type %s", format_type_be(type_oid)),
 					quote_qualified_identifier(get_rel_name(table->oid), get_attname(table->oid, attno, false)));
 }
 
@@ -246,12 +271,7 @@ examine_opened(PlannerInfo *root, RelOptInfo *rel, RangeTblEntry *rte, Relation 
 	if (reason == NULL)
 		table->attnums = expression_columns_of_rel(root, rel, &reason);
 	if (reason == NULL)
-	{
-		split_columns(relation, table);
-		table->is_fetched_last = table->fetched != NIL &&
-			expression_columns_return(root, rel, table->fetched,
-									  stage_scan_position(relation_number_of(root, rel->relid)));
-	}
+		split_columns(root, relation, table);
 	if (reason != NULL)
 		planning_refuse(reason, quote_identifier(RelationGetRelationName(relation)));
 	else if ((reason = refusal_of_query(root)) != NULL)

@@ -53,6 +53,7 @@ typedef struct ExpressionColumn
 typedef struct LevelColumns
 {
 	const PlannerInfo *root;
+	bool		returns_rows;
 	List	   *open;			/* of Var * */
 	int			open_inside;	/* so many: the others PostgreSQL's projection of the result reads, below no clause */
 } LevelColumns;
@@ -265,17 +266,24 @@ expression_columns_is_cached(PlannerInfo *root, Index relid, Node *expr, Express
 	return is_there;
 }
 
-/* Of few rows PostgreSQL computes an expression that is not cached, and the cache need not have it of all. */
+/* Of few rows of the table, which PostgreSQL fetches: the cache need not have what is only returned of all of them. */
 static bool
-is_better_fetched(PlannerInfo *root, Index relid, Node *node)
+returns_few_rows(const PlannerInfo *root, Index relid)
 {
 	const RelOptInfo *rel = root->simple_rel_array[relid];
-	ColumnKey	key;
 
 	return rel != NULL && rel->reloptkind == RELOPT_BASEREL && root->simple_rte_array[relid]->rtekind == RTE_RELATION &&
 		!root->simple_rte_array[relid]->inh &&
-		(root->parse->limitCount != NULL || rel->rows * FETCHED_SHARE_INVERSE < rel->tuples) &&
-		!expression_columns_is_cached(root, relid, node, EXPRESSION_KNOWN, &key);
+		((root->parse->limitCount != NULL && root->limit_tuples * FETCHED_SHARE_INVERSE < rel->tuples) ||
+		 rel->rows * FETCHED_SHARE_INVERSE < rel->tuples);
+}
+
+static bool
+is_better_fetched(PlannerInfo *root, Index relid, Node *node)
+{
+	ColumnKey	key;
+
+	return returns_few_rows(root, relid) && !expression_columns_is_cached(root, relid, node, EXPRESSION_KNOWN, &key);
 }
 
 /* Of a column that can be read as it is. */
@@ -466,7 +474,8 @@ examine_level(PlannerInfo *root)
 			(void) find_walker((Node *) root->simple_rte_array[i]->functions, &context);
 	}
 	level->open = list_concat_copy(context.open, returned.open);
-	level->open_inside = list_length(returned.is_returned ? context.open : level->open);
+	level->returns_rows = returned.is_returned;
+	level->open_inside = list_length(level->returns_rows ? context.open : level->open);
 	MemoryContextSwitchTo(old);
 	return level;
 }
@@ -606,9 +615,49 @@ expression_columns_of_rel(PlannerInfo *root, RelOptInfo *rel, const char **reaso
 	return numbers;
 }
 
+/* The same of a column that the engine can read: it returns the value as it is, and no clause reads it. */
+static Var *
+find_shown(PlannerInfo *root, Index relid, AttrNumber attno)
+{
+	const RelOptInfo *rel = root->simple_rel_array[relid];
+	Bitmapset  *restricted = NULL;
+	Var		   *shown = NULL;
+	ListCell   *lc;
+
+	pull_varattnos((Node *) get_actual_clauses(rel->baserestrictinfo), relid, &restricted);
+	if (bms_is_member(attno - FirstLowInvalidHeapAttributeNumber, restricted) ||
+		bms_membership(rel->attr_needed[attno - rel->min_attr]) != BMS_SINGLETON)
+		return NULL;
+	foreach(lc, root->processed_tlist)
+	{
+		const TargetEntry *entry = lfirst_node(TargetEntry, lc);
+		Bitmapset  *read = NULL;
+
+		pull_varattnos((Node *) entry->expr, relid, &read);
+		if (!bms_is_member(attno - FirstLowInvalidHeapAttributeNumber, read))
+			continue;
+		if (!IsA(entry->expr, Var) || entry->ressortgroupref != 0)
+			return NULL;
+		shown = (Var *) entry->expr;
+	}
+	return shown;
+}
+
+bool
+expression_columns_is_spared(PlannerInfo *root, RelOptInfo *rel, AttrNumber attno)
+{
+	bool		is_alone = bms_membership(root->all_baserels) == BMS_SINGLETON;
+
+	/* of a table's first rows PostgreSQL reads no more */
+	if (is_alone && rel->baserestrictinfo == NIL && root->parse->sortClause == NIL)
+		return false;
+	return examine_level(root)->returns_rows && returns_few_rows(root, rel->relid) &&
+		find_shown(root, rel->relid, attno) != NULL;
+}
+
 /* The column, if the level does nothing with it but return it, or what PostgreSQL computes of it. */
 static Var *
-find_returned(const LevelColumns *level, Index relid, AttrNumber attno)
+find_returned(PlannerInfo *root, const LevelColumns *level, Index relid, AttrNumber attno)
 {
 	ListCell   *lc;
 
@@ -619,7 +668,7 @@ find_returned(const LevelColumns *level, Index relid, AttrNumber attno)
 		if (var->varno == (int) relid && var->varattno == attno)
 			return foreach_current_index(lc) < level->open_inside ? NULL : var;
 	}
-	return NULL;
+	return find_shown(root, relid, attno);
 }
 
 bool
@@ -634,7 +683,7 @@ expression_columns_return(PlannerInfo *root, RelOptInfo *rel, List *attnums, Var
 	level = examine_level(root);
 	foreach(lc, attnums)
 	{
-		vars = lappend(vars, find_returned(level, rel->relid, lfirst_int(lc)));
+		vars = lappend(vars, find_returned(root, level, rel->relid, lfirst_int(lc)));
 		if (llast(vars) == NULL)
 			return false;
 	}

@@ -48,6 +48,11 @@ extern bool expression_columns_hide(PlannerInfo *root, List *exprs);
  * computes of them.  Then the Var stands for each in pipelines: the row's position.
  */
 extern bool expression_columns_return(PlannerInfo *root, RelOptInfo *rel, List *attnums, Var *position);
+/*
+ * Whether the query only returns the column, which the engine can read, of so few rows that it is better fetched than
+ * cached of all.
+ */
+extern bool expression_columns_is_spared(PlannerInfo *root, RelOptInfo *rel, AttrNumber attno);
 /* Whether a row can have an error in place of the value of one of these columns. */
 extern bool expression_columns_can_fail(List *numbers);
 /*
