@@ -380,7 +380,11 @@ canonical_mutator(Node *node, void *context)
 	else if (IsA(copy, FuncExpr))
 		((FuncExpr *) copy)->location = -1;
 	else if (IsA(copy, ScalarArrayOpExpr))
+	{
 		((ScalarArrayOpExpr *) copy)->location = -1;
+		/* the planner's NOT leaves it open */
+		set_sa_opfuncid((ScalarArrayOpExpr *) copy);
+	}
 	else if (IsA(copy, NullTest))
 		((NullTest *) copy)->location = -1;
 	else if (IsA(copy, CoerceViaIO))
@@ -771,7 +775,7 @@ read_text(KnownExpression *expression, const char *text)
 
 	if (canonical == NULL || !equal(canonical, expr))
 		return;
-	expression->expr = (Expr *) expr;
+	expression->expr = (Expr *) canonical;
 	expression->attributes = attributes_of(expr);
 	(void) add_locales_walker(expr, &expression->hash);
 }

@@ -65,7 +65,8 @@ INSERT INTO questions (q) VALUES
   ('SELECT count(*) FROM lists WHERE ''w1'' = ANY (words) AND NOT ''x'' <> ALL (words)'),
   ('SELECT tags @> ARRAY[1], tags <@ ARRAY[0, 1, 2, 3], tags && ARRAY[7, 4], tags = ''{}'', count(*) FROM lists GROUP BY 1, 2, 3, 4'),
   ('SELECT cardinality(tags), array_length(tags, 1), array_length(tags, 2), array_lower(tags, 1), array_upper(tags, 1), count(*) FROM lists GROUP BY 1, 2, 3, 4, 5'),
-  ('SELECT tags[1], tags[0], tags[2][1], words[1], words[2], count(*) FROM lists GROUP BY 1, 2, 3, 4, 5');
+  ('SELECT tags[1], tags[0], tags[2][1], words[1], words[2], count(*) FROM lists GROUP BY 1, 2, 3, 4, 5'),
+  ('SELECT CASE WHEN id % 2 = 0 THEN nullif(id, 4) ELSE CASE WHEN NOT 1 <> ALL (tags) THEN coalesce(id, id) END END FROM lists');
 SELECT id, agree(q) FROM questions ORDER BY id;
 SELECT penumbra.load('events'), penumbra.load('lists');
 SELECT penumbra.load('events', ARRAY['doc->>''kind''', 'doc #>> ''{o,p}''', 'doc->>''n''', 'doc->>''u''',

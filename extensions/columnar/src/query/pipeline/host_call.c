@@ -323,6 +323,7 @@ number_of(Translation *translation, HostCall *call)
 		if (equal(known->expr, call->expr) && equal(known->inputs, call->inputs))
 			return foreach_current_index(lc);
 	}
+	fix_opfuncids(call->expr);
 	translation->host_calls = lappend(translation->host_calls, call);
 	return list_length(translation->host_calls) - 1;
 }
