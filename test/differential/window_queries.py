@@ -113,6 +113,8 @@ class WindowQueryGenerator(QueryGenerator):
         outputs = [Output("k"), *self._functions("k")]
         if self.choose.random() < 0.3:
             outputs += self._functions("k")
+        if self.choose.random() < 0.2:
+            outputs.append(self._whole_value())
         if self.choose.random() < 0.3:
             return Query(self.table, tuple(outputs), self._where(), order_by=("k",), limit=self._limit())
         return Query(self.table, tuple(outputs), self._where())
@@ -189,6 +191,7 @@ class WindowQueryGenerator(QueryGenerator):
         places = self.choose.sample(range(1, len(keys) + 1), len(keys))
         order = [f"{place}{self.choose.choice(['', ' DESC', ' NULLS FIRST'])}" for place in places]
         order += [self._key().sql] if self.choose.random() < 0.5 else []
+        outputs += [self._whole_value()] if self.choose.random() < 0.3 else []
         return Query(
             self.table, tuple(outputs), self._where(), order_by=(*order, "k DESC" if self.choose.random() < 0.3 else "k"),
             distinct_on=tuple(map(str, sorted(places))), limit=self._limit() if self.choose.random() < 0.3 else "",

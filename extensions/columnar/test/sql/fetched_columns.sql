@@ -159,6 +159,20 @@ EXECUTE latest(2);
 UPDATE visit SET page = 'new', later = NULL WHERE person = 7 AND id % 2 = 0;
 DELETE FROM visit WHERE person = 7 AND id % 3 = 0;
 SELECT agree('SELECT * FROM visit WHERE person = 7 ORDER BY at LIMIT 60');
+-- of the first rows of groups, and beside windows
+SET penumbra.mode = require;
+EXPLAIN (COSTS OFF) SELECT DISTINCT ON (kind) * FROM note ORDER BY kind, n DESC, id;
+EXPLAIN (COSTS OFF) SELECT id, doc, rank() OVER (PARTITION BY kind ORDER BY n) FROM note ORDER BY id LIMIT 5;
+SELECT doc, lag(whole) OVER (ORDER BY id) FROM note;
+SELECT DISTINCT ON (words) words FROM note ORDER BY words, id;
+RESET penumbra.mode;
+SELECT agree('SELECT DISTINCT ON (kind) * FROM note ORDER BY kind, n DESC, id');
+SELECT agree('SELECT DISTINCT ON (person) person, page, doc FROM visit LEFT JOIN note ON note.id = person ORDER BY person, at LIMIT 300');
+SELECT agree('SELECT DISTINCT ON (kind, id % 2) doc, md5(doc::text) FROM note ORDER BY kind, id % 2, id');
+SELECT agree('SELECT id, doc, tags, rank() OVER (PARTITION BY kind ORDER BY n), sum(n) OVER (ORDER BY id) FROM note WHERE id < 900');
+SELECT agree('SELECT id, doc, doc->>''n'', lag(doc->>''n'') OVER (ORDER BY id) FROM note ORDER BY id LIMIT 50');
+SELECT agree('SELECT doc, count(*) OVER () || doc::text FROM note WHERE kind = ''k7''');
+SELECT agree('SELECT id, profile, row_number() OVER (ORDER BY id) FROM note LEFT JOIN person p USING (id) ORDER BY id LIMIT 2000');
 -- partitions, each for itself
 CREATE TABLE part (id int, kind text, doc jsonb) PARTITION BY RANGE (id);
 CREATE TABLE part_1 PARTITION OF part FOR VALUES FROM (0) TO (20000);

@@ -389,7 +389,7 @@ finish_elements(PlannerInfo *root, Index relid, List *open)
 	return true;
 }
 
-/* Keys are what other clauses speak of. */
+/* Keys are what other clauses speak of, and what windows compute. */
 static void
 find_in_target(PlannerInfo *root, FindContext *context, bool keys)
 {
@@ -399,7 +399,7 @@ find_in_target(PlannerInfo *root, FindContext *context, bool keys)
 	{
 		TargetEntry *entry = lfirst_node(TargetEntry, lc);
 
-		if ((entry->ressortgroupref != 0) == keys)
+		if ((entry->ressortgroupref != 0 || contain_window_function((Node *) entry->expr)) == keys)
 			(void) find_walker((Node *) entry->expr, context);
 	}
 }
@@ -412,7 +412,7 @@ returns_rows(PlannerInfo *root)
 
 	return root->parent_root == NULL && parse->commandType == CMD_SELECT && parse->rowMarks == NIL &&
 		root->rowMarks == NIL && !parse->hasAggs && parse->groupClause == NIL && parse->groupingSets == NIL &&
-		parse->havingQual == NULL && !parse->hasWindowFuncs && parse->distinctClause == NIL &&
+		parse->havingQual == NULL && (parse->distinctClause == NIL || parse->hasDistinctOn) &&
 		parse->setOperations == NULL && !parse->hasTargetSRFs && !contain_subplans((Node *) root->processed_tlist);
 }
 
