@@ -15,6 +15,8 @@
  */
 #include "postgres.h"
 
+#include <math.h>
+
 #include "access/sysattr.h"
 #include "access/table.h"
 #include "catalog/pg_collation.h"
@@ -266,6 +268,19 @@ expression_columns_is_cached(PlannerInfo *root, Index relid, Node *expr, Express
 	return is_there;
 }
 
+/* Of LIMIT; one that planning does not know is small. */
+static double
+rows_of_limit(const Query *parse)
+{
+	const Const *limit = (const Const *) parse->limitCount;
+
+	if (limit == NULL)
+		return INFINITY;
+	if (!IsA(limit, Const))
+		return 0;
+	return limit->constisnull ? INFINITY : (double) DatumGetInt64(limit->constvalue);
+}
+
 /* Of few rows of the table, which PostgreSQL fetches: the cache need not have what is only returned of all of them. */
 static bool
 returns_few_rows(const PlannerInfo *root, Index relid)
@@ -274,8 +289,7 @@ returns_few_rows(const PlannerInfo *root, Index relid)
 
 	return rel != NULL && rel->reloptkind == RELOPT_BASEREL && root->simple_rte_array[relid]->rtekind == RTE_RELATION &&
 		!root->simple_rte_array[relid]->inh &&
-		((root->parse->limitCount != NULL && root->limit_tuples * FETCHED_SHARE_INVERSE < rel->tuples) ||
-		 rel->rows * FETCHED_SHARE_INVERSE < rel->tuples);
+		Min(rows_of_limit(root->parse), rel->rows) < rel->tuples / FETCHED_SHARE_INVERSE;
 }
 
 static bool
