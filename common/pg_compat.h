@@ -50,6 +50,7 @@
 #include "utils/acl.h"
 #include "utils/date.h"
 #include "utils/fmgroids.h"
+#include "utils/jsonb.h"
 #include "utils/lsyscache.h"
 #include "utils/pg_locale.h"
 #include "utils/rel.h"
@@ -998,6 +999,27 @@ compat_end_instrumentation(QueryDesc *query)
 typedef int CompatSysCacheId;
 #else
 typedef SysCacheIdentifier CompatSysCacheId;
+#endif
+
+/* 16 lets a range be made without raising an error. */
+#if PG_VERSION_NUM < 160000
+#define compat_range_serialize(type, lower, upper, is_empty) range_serialize(type, lower, upper, is_empty)
+#else
+#define compat_range_serialize(type, lower, upper, is_empty) range_serialize(type, lower, upper, is_empty, NULL)
+#endif
+
+/* A document that is made part by part has a state of its own from 19 on, which keeps the result. */
+#if PG_VERSION_NUM < 190000
+typedef struct CompatJsonbBuilder
+{
+	JsonbParseState *state;
+	JsonbValue *result;
+} CompatJsonbBuilder;
+#define compat_jsonb_push(builder, token, value) \
+	((builder)->result = pushJsonbValue(&(builder)->state, token, value))
+#else
+typedef JsonbInState CompatJsonbBuilder;
+#define compat_jsonb_push(builder, token, value) pushJsonbValue(builder, token, value)
 #endif
 
 #endif							/* PENUMBRA_PG_COMPAT_H */

@@ -28,6 +28,10 @@ class Output:
     comparison: str = EXACT
 
 
+# Documents and arrays as keys.
+WHOLE_KEYS = [Output("arr"), Output("(doc -> 'o')"), Output("(doc -> 'a')"), Output("(doc -> 's')"), Output("(doc -> 'n')", BY_VALUE)]
+
+
 @dataclass(frozen=True)
 class Query:
     table: str
@@ -178,6 +182,8 @@ class QueryGenerator:
         )
 
     def _key(self) -> Output:
+        if self.expressions.path_share > 0 and self.choose.random() < 0.07:
+            return self.choose.choice(WHOLE_KEYS)
         kind = self.choose.choice(GROUPABLE)
         columns = [c for c in COLUMNS if c.kind == kind]
         if self.choose.random() < 0.7 and columns:
@@ -219,7 +225,7 @@ class QueryGenerator:
         of_distinct = BY_VALUE if is_one_of_equals else of_floats
         made = pick([
             Output("count(*)"), Output("count(*)"), Output(f"count({argument})"),
-            Output(f"count(DISTINCT {argument})"),
+            Output(f"count(DISTINCT {argument})"), Output(f"count(DISTINCT {pick(WHOLE_KEYS).sql if self.expressions.path_share > 0 else argument})"),
             Output(f"sum({amount})", of_floats), Output(f"sum({amount})", of_floats),
             Output(f"avg({amount})", of_floats), Output(f"avg({amount})", of_floats),
             Output(f"min({measured})", of_equals), Output(f"max({measured})", of_equals),

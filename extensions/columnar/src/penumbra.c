@@ -17,6 +17,7 @@
 #include "utils/guc.h"
 
 #include "cache/cached_expression.h"
+#include "cache/composed_image.h"
 #include "cache/policy/database.h"
 #include "cache/policy/table_options.h"
 #include "cache/directory.h"
@@ -84,6 +85,7 @@ _PG_init(void)
 {
 	bool		has_cache;
 
+	composed_image_install();
 	stop_points_define_settings();
 	worker_define_settings();
 	planning_define_settings();

@@ -42,6 +42,8 @@ extern const char *cache_refusal_of_relation(Relation rel);
 extern bool cache_type_of(Oid type_oid, PenumbraType *type);
 /* Whether columns of the type are read by expressions that are columns, and as they are where that is not enough. */
 extern bool cache_type_has_parts(Oid type_oid);
+/* Whether whole values of the type are cached as expressions are, and no attribute is. */
+extern bool cache_type_is_composed(Oid type_oid);
 /* Whether the relation has the column and it can be cached; as what. */
 extern bool cache_type_of_column(ColumnKey column, TupleDesc desc, PenumbraType *type);
 /* Whether the user may read the column, or with attnum 0 any column of the table. */

@@ -62,6 +62,7 @@
 #include "cache/cached_expression.h"
 #include "cache/disk/disk_file.h"
 #include "cache/list_image.h"
+#include "cache/value_image.h"
 #include "pg_compat.h"
 
 /* Beside the list of requested columns: a line for each expression. */
@@ -218,7 +219,7 @@ is_fixed_type(Oid type)
 	PenumbraType engine_type;
 
 	return type < FirstGenbkiObjectId &&
-		(type == JSONBOID || type == JSONPATHOID || cache_type_of(OidIsValid(element) ? element : type, &engine_type));
+		(type == JSONPATHOID || cache_type_of(OidIsValid(element) ? element : type, &engine_type));
 }
 
 /* to_char() of a local time looks at a setting for names of months and days alone, and at that only for TM. */
@@ -441,8 +442,8 @@ canonical_form(Node *expr)
 	if (list_image_is_set(expr))
 		return canonical_set(expr);
 	canonical = canonical_mutator(expr, &is_fixed);
-	if (!is_fixed || IsA(canonical, Var) || !contain_var_clause(canonical) ||
-		!cache_type_of(exprType(canonical), &type))
+	if (!is_fixed || !contain_var_clause(canonical) || !cache_type_of(exprType(canonical), &type) ||
+		(IsA(canonical, Var) && !cache_type_is_composed(exprType(canonical))))
 		return NULL;
 	return canonical;
 }
@@ -468,7 +469,7 @@ bool
 cached_expression_can_fail(Node *expr)
 {
 	if (!list_image_is_set(expr))
-		return can_fail_walker(expr, NULL);
+		return value_image_can_fail(value_image_of(exprType(expr))) || can_fail_walker(expr, NULL);
 	return can_fail_walker(linitial(list_image_call(expr)->args), NULL) ||
 		can_fail_walker(list_image_replace_elements(expr, list_image_one_element()), NULL);
 }

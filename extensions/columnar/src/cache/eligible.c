@@ -88,6 +88,14 @@ cache_type_has_parts(Oid type_oid)
 }
 
 bool
+cache_type_is_composed(Oid type_oid)
+{
+	const ValueImage *image = value_image_of(type_oid);
+
+	return image != NULL && image->composed != NULL;
+}
+
+bool
 cache_type_of_column(ColumnKey column, TupleDesc desc, PenumbraType *type)
 {
 	Form_pg_attribute att;
@@ -95,7 +103,8 @@ cache_type_of_column(ColumnKey column, TupleDesc desc, PenumbraType *type)
 	if (column_key_is_expression(column))
 		return cache_type_of(column_key_facts(column, desc).type_oid, type);
 	att = column_key_attribute(column, desc);
-	return att != NULL && !compat_attribute_is_virtual(att) && cache_type_of(att->atttypid, type);
+	return att != NULL && !compat_attribute_is_virtual(att) && !cache_type_is_composed(att->atttypid) &&
+		cache_type_of(att->atttypid, type);
 }
 
 bool

@@ -226,6 +226,11 @@ append_column_by_name(Relation rel, const char *name, ColumnKey *columns, int *n
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("virtual generated column \"%s\" cannot be cached", name),
 				 errdetail("It is computed from other columns when read.")));
+	if (cache_type_is_composed(att->atttypid))
+	{
+		append_column(column_of_expression(rel, quote_identifier(name)), columns, ncolumns);
+		return;
+	}
 	if (!cache_type_of(att->atttypid, &type))
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),

@@ -114,7 +114,7 @@ list_image_elements(const Node *expr)
 		default:
 			return NULL;
 	}
-	if (value_image_of(exprType(expr)) == NULL)
+	if (value_image_of(exprType(expr)) == NULL || value_image_of(exprType(expr))->composed != NULL)
 		return NULL;
 	if (is_call(expr, F_UNNEST_ANYARRAY) || is_call(expr, F_JSONB_ARRAY_ELEMENTS_TEXT) ||
 		is_call(expr, F_JSONB_OBJECT_KEYS) || is_column(expr, F_JSONB_EACH, KEY_COLUMN) ||

@@ -282,6 +282,14 @@ static const struct
 /* An enum's value is its OID, which stays; its order is the catalog's. */
 static const ValueImage enum_image = {PENUMBRA_INT8, encode_oid, decode_oid};
 
+static const ValueImage *(*composed_image_of) (Oid type_oid) = NULL;
+
+void
+value_image_set_composed(const ValueImage *(*image_of) (Oid type_oid))
+{
+	composed_image_of = image_of;
+}
+
 const ValueImage *
 value_image_of(Oid type_oid)
 {
@@ -290,29 +298,57 @@ value_image_of(Oid type_oid)
 		if (images[i].type_oid == type_oid)
 			return &images[i].image;
 	}
-	if (type_oid < FirstGenbkiObjectId)
-		return NULL;
-	switch (get_typtype(type_oid))
+	switch (type_oid < FirstGenbkiObjectId ? TYPTYPE_BASE : get_typtype(type_oid))
 	{
 		case TYPTYPE_ENUM:
 			return &enum_image;
 		case TYPTYPE_DOMAIN:
 			return value_image_of(getBaseType(type_oid));
 		default:
-			return NULL;
+			return composed_image_of(type_oid);
 	}
+}
+
+bool
+value_image_try(const ValueImage *image, Datum value, uint64 *made, uint32 *length)
+{
+	const char *bytes = NULL;
+	struct varlena *packed;
+
+	if (image->composed != NULL)
+	{
+		if (!image->encode_parts(image->composed, value, &bytes, length))
+			return false;
+		*made = (uint64) (uintptr_t) bytes;
+	}
+	else if (image->encode != NULL)
+		*made = image->encode(value, length);
+	else if (image->type != PENUMBRA_TEXT && image->type != PENUMBRA_BPCHAR && image->type != PENUMBRA_NUMERIC)
+		*made = (uint64) value;
+	else
+	{
+		packed = PG_DETOAST_DATUM_PACKED(value);
+		*length = VARSIZE_ANY_EXHDR(packed);
+		*made = (uint64) (uintptr_t) VARDATA_ANY(packed);
+	}
+	return true;
 }
 
 uint64
 value_image_make(const ValueImage *image, Datum value, uint32 *length)
 {
-	struct varlena *packed;
+	uint64		made;
 
-	if (image->encode != NULL)
-		return image->encode(value, length);
-	if (image->type != PENUMBRA_TEXT && image->type != PENUMBRA_BPCHAR && image->type != PENUMBRA_NUMERIC)
-		return (uint64) value;
-	packed = PG_DETOAST_DATUM_PACKED(value);
-	*length = VARSIZE_ANY_EXHDR(packed);
-	return (uint64) (uintptr_t) VARDATA_ANY(packed);
+	if (!value_image_try(image, value, &made, length))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("numbers in a value are written in ways that Penumbra does not tell apart")));
+	return made;
+}
+
+Datum
+value_image_read(const ValueImage *image, uint64 made, uint32 length)
+{
+	return image->composed == NULL ? image->decode(made, length)
+		: image->decode_parts(image->composed, (const char *) (uintptr_t) made, length);
 }

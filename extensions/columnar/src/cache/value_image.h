@@ -18,6 +18,14 @@
 
 #include "penumbra/engine.h"
 
+/* Whether the order of images is the type's. */
+typedef enum ValueOrder
+{
+	VALUE_ORDER_OF_IMAGE,
+	VALUE_ORDER_OF_COLLATION,	/* if that is the order of bytes */
+	VALUE_ORDER_UNKNOWN
+} ValueOrder;
+
 typedef struct ValueImage
 {
 	PenumbraType type;
@@ -31,12 +39,44 @@ typedef struct ValueImage
 	Datum		(*decode) (uint64 image, uint32 length);
 	/* Expressions read what is inside of a value, and are columns of their own (cached_expression.h). */
 	bool		has_parts;
+	/*
+	 * The parts of a value make its image, in place of the two functions.  Columns of the type are cached
+	 * as expressions are, where queries ask for whole values.
+	 */
+	const struct ComposedImage *composed;
+	bool		(*encode_parts) (const struct ComposedImage *composed, Datum value, const char **image, uint32 *length);
+	Datum		(*decode_parts) (const struct ComposedImage *composed, const char *image, uint32 length);
+	ValueOrder	order;
+	Oid			order_collation;	/* InvalidOid: the expression's */
 } ValueImage;
+
+typedef struct ComposedImage ComposedImage;
+
+/* Who makes images of types whose values have parts: composed_image.c, which asks for those of the parts. */
+extern void value_image_set_composed(const ValueImage *(*image_of) (Oid type_oid));
 
 /* Of a type, or a domain over one; NULL: it has none.  Static memory. */
 extern const ValueImage *value_image_of(Oid type_oid);
 
 /* A value as PenumbraColumnInput takes it: what is allocated or detoasted for it is in the current context. */
 extern uint64 value_image_make(const ValueImage *image, Datum value, uint32 *length);
+/* The same; false: there is no image of this value, which value_image_make() would call an error. */
+extern bool value_image_try(const ValueImage *image, Datum value, uint64 *made, uint32 *length);
+/* A value of an image of a type whose images are not its values, in the current context. */
+extern Datum value_image_read(const ValueImage *image, uint64 made, uint32 length);
+
+/* Whether that is so of the type's images. */
+static inline bool
+value_image_is_other(const ValueImage *image)
+{
+	return image->encode != NULL || image->composed != NULL;
+}
+
+/* Whether some values have no image: of numbers in an image, which can be written in many ways. */
+static inline bool
+value_image_can_fail(const ValueImage *image)
+{
+	return image->composed != NULL && image->type == PENUMBRA_BPCHAR;
+}
 
 #endif							/* PENUMBRA_VALUE_IMAGE_H */

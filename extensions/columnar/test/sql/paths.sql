@@ -152,7 +152,7 @@ SECURITY LABEL FOR penumbra ON COLUMN events.document IS NULL;
 SELECT penumbra.load('events', ARRAY['document->>']);
 SELECT penumbra.load('events', ARRAY['document->>''kind'' || nobody']);
 SELECT penumbra.load('events', ARRAY['current_setting(document->>''kind'')']);
-SELECT penumbra.load('events', ARRAY['document->''kind''']);
+SELECT penumbra.load('events', ARRAY['to_json(document)']);
 SELECT penumbra.load('events', ARRAY['(document->>''n'')::int']);
 SELECT penumbra.load('events', ARRAY['(SELECT 1)']);
 SELECT penumbra.load('events', ARRAY['now()']);
@@ -183,6 +183,15 @@ SELECT expected_rows($$SELECT m.id FROM many m JOIN each_id e ON m.id = e.id WHE
 SET penumbra.mode = require;
 SELECT expected_rows($$SELECT m.id FROM many m JOIN each_id e ON m.id = e.id WHERE m.doc->>'kind' = 'buy'$$) BETWEEN 30000 AND 40000 AS of_the_column,
   expected_rows($$SELECT m.id FROM many m JOIN each_id e ON m.id = e.id WHERE m.doc->>'kind' IS NULL$$) < 100 AS of_nulls;
+RESET penumbra.mode;
+
+-- And how many distinct values there are.
+SELECT penumbra.load('many', ARRAY['doc->''kind''']) > 0 AS loaded;
+SET penumbra.mode = require;
+SELECT expected_rows($$SELECT doc->>'kind', count(*) FROM many GROUP BY 1$$) AS kinds,
+  expected_rows($$SELECT doc->'kind', id % 2 > 0, count(*) FROM many GROUP BY 1, 2$$) AS whole_kinds,
+  expected_rows($$SELECT count(*) FROM many a JOIN many b ON a.doc->>'kind' = b.doc->>'kind' WHERE b.id < 1000 GROUP BY a.doc->>'kind'$$) AS joined,
+  expected_rows($$SELECT a.id FROM many a JOIN many b ON a.doc->>'kind' = b.doc->>'kind' WHERE b.id < 1000$$) BETWEEN 10000000 AND 100000000 AS pairs;
 RESET penumbra.mode;
 
 DROP TABLE events, lists, parted, questions, many, each_id;

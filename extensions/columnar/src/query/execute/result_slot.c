@@ -96,8 +96,8 @@ convert_images(ResultWindow *window, const PenumbraResultColumn *column, const V
 		if (nulls[(Size) i * stride])
 			continue;
 		values[(Size) i * stride] =
-			image->type == PENUMBRA_TEXT
-			? image->decode((uint64) (uintptr_t) column->payloads[row], column->payload_lengths[row])
+			image->type == PENUMBRA_TEXT || image->type == PENUMBRA_BPCHAR
+			? value_image_read(image, (uint64) (uintptr_t) column->payloads[row], column->payload_lengths[row])
 			: image->type == PENUMBRA_INT2
 			? image->decode((uint64) ((const int16 *) column->values)[row], 0)
 			: image->decode((uint64) ((const int64 *) column->values)[row], 0);
@@ -166,7 +166,8 @@ convert_column(ResultWindow *window, const PenumbraResultColumn *column, const V
 		return;
 	}
 	convert_nulls(column, begin, rows, stride, nulls);
-	if (image != NULL && image->decode != NULL)
+	/* the engine makes arrays, too */
+	if (image != NULL && value_image_is_other(image) && column->type != PENUMBRA_ARRAY)
 	{
 		convert_images(window, column, image, begin, rows, values, nulls);
 		return;

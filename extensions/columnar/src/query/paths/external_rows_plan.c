@@ -26,6 +26,7 @@
 #include "optimizer/pathnode.h"
 #include "optimizer/restrictinfo.h"
 
+#include "cache/value_image.h"
 #include "query/paths/external_rows_plan.h"
 #include "query/pipeline/cost.h"
 #include "query/pipeline/pipeline.h"
@@ -89,7 +90,8 @@ external_rows_plan_scan(PlannerInfo *root, RelOptInfo *rel)
 		const Var  *column = lfirst(lc);
 		PenumbraType type;
 
-		if (!IsA(column, Var) || column->varattno <= 0 || !translate_type(column->vartype, &type))
+		if (!IsA(column, Var) || column->varattno <= 0 || !translate_type(column->vartype, &type) ||
+			value_image_can_fail(value_image_of(column->vartype)))
 			return NULL;
 		columns = lappend(columns, lfirst(lc));
 	}

@@ -337,6 +337,9 @@ distinct_values(PlannerInfo *root, Node *expr)
 		(root->simple_rte_array[var->varno]->rtekind == RTE_SUBQUERY ||
 		 root->simple_rte_array[var->varno]->rtekind == RTE_CTE))
 		return distinct_of_subquery(root, var);
+	distinct = row_sample_distinct(root, expr);
+	if (distinct > 0)
+		return distinct;
 	examine_variable(root, expr, 0, &stats);
 	distinct = get_variable_numdistinct(&stats, &is_default);
 	ReleaseVariableStats(stats);

@@ -10,7 +10,8 @@
  * and tell both how many they are and which range of keys they have.
  *
  * Of expressions that are columns, as paths of documents, there are no statistics at
- * all.  So of a large table whose quals read some a few chunks tell the share.
+ * all.  So of a large table whose quals read some a few chunks tell the share, and
+ * of those that are keys how many distinct values there are.
  *
  * These are estimates: what was written since the load is not in them.
  *
@@ -18,6 +19,9 @@
  */
 #include "postgres.h"
 
+#include <math.h>
+
+#include "access/table.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
@@ -34,6 +38,7 @@
 #include "query/pipeline/translate_type.h"
 #include "query/pipeline/translation.h"
 #include "query/planning/expression_columns.h"
+#include "query/planning/privileges.h"
 #include "query/planning/relation_numbers.h"
 
 /* A table with more rows is left to the statistics, or a few of its chunks stand for it. */
@@ -209,18 +214,127 @@ row_sample_bounds(PlannerInfo *root, const Node *expr)
 	return NULL;
 }
 
+/* ---------------------------------------------------------------- distinct values of expressions */
+
+/* Of rows with as many values each, of which so many have been seen in a sample: bisection. */
+static double
+distinct_of_sample(double seen, double sample, double rows)
+{
+	double		least = seen;
+	double		most = Max(rows, seen);
+
+	for (int i = 0; i < 40 && most - least > 1; i++)
+	{
+		double		middle = (least + most) / 2;
+
+		if (middle * (1 - exp(-sample / middle)) < seen)
+			least = middle;
+		else
+			most = middle;
+	}
+	return least;
+}
+
+/* The values of a chunk or two, NULL counting as one; 0: not known. */
+static double
+sample_distinct(PlannerInfo *root, const ServedTable *table, AttrNumber number, ColumnKey key)
+{
+	Pipeline   *pipeline = rel_pipeline_begin_scan(root, table->rel->relid, list_make1_int(number));
+	Translation *translation = translation_begin(NULL, NULL);
+	Relation	relation = table_open(table->oid, NoLock);
+	double		distinct = 0;
+	int64		values[2];
+	double		rows;
+
+	if (!pipeline->has_barrier && stage_scan_add_to_plan(translation, pipeline->top))
+	{
+		PenumbraExpr column = penumbra_plan_column(translation->plan, translation->current, 0);
+		PenumbraAggregateCall calls[] = {
+			{.function = PENUMBRA_AGG_COUNT,.result = PENUMBRA_INT8,.argument_count = 1,.filter = -1},
+			{.function = PENUMBRA_AGG_COUNT,.result = PENUMBRA_INT8,.argument_count = 1,.filter = -1,.distinct = true}
+		};
+
+		calls[0].arguments[0] = calls[1].arguments[0] = column;
+
+		translation->current = penumbra_plan_add_aggregation(translation->plan, translation->current, NULL, 0, calls,
+															 lengthof(calls));
+		if (translation->current >= 0 && translation_finish(translation) &&
+			cache_aggregate(relation, &key, 1, 1, translation->plan, pipeline->top->operator, values, &rows) &&
+			rows > 0)
+			distinct = distinct_of_sample(values[1], values[0], table->rel->tuples * values[0] / rows) +
+				(values[0] < rows ? 1 : 0);
+	}
+	table_close(relation, NoLock);
+	translation_end(translation);
+	return distinct;
+}
+
+/* What sample_distinct() has found, until the table has another size: each planning would look again. */
+typedef struct KnownDistinct
+{
+	uint32		serial;			/* of the expression */
+	double		rows;
+	double		distinct;
+} KnownDistinct;
+
+#define KNOWN_DISTINCT 64
+
+static double
+known_or_sampled(PlannerInfo *root, const ServedTable *table, AttrNumber number, ColumnKey key)
+{
+	static KnownDistinct known[KNOWN_DISTINCT];
+	KnownDistinct *entry = &known[key.serial % KNOWN_DISTINCT];
+	double		rows = table->coverage.cached_rows;
+
+	if (entry->serial != key.serial || rows > entry->rows * 1.2 || rows < entry->rows * 0.8)
+		*entry = (KnownDistinct) {key.serial, rows, sample_distinct(root, table, number, key)};
+	return entry->distinct;
+}
+
+double
+row_sample_distinct(PlannerInfo *root, Node *expr)
+{
+	Var		   *var;
+	ListCell   *lc;
+	ListCell   *lc2;
+
+	if (!expression_columns_is_one(root, expr) || !privileges_permit_values(root))
+		return 0;
+	var = (Var *) relation_numbers_normalize(root, expr);
+	if (!IsA(var, Var))
+		return 0;
+	foreach(lc, pull_var_clause(expr, 0))
+	{
+		RelOptInfo *rel = root->simple_rel_array[lfirst_node(Var, lc)->varno];
+		const ServedTable *table = rel == NULL ? NULL : rel_pipeline_find_table(rel);
+
+		foreach(lc2, table == NULL || table->columns == NULL || rel->tuples < SAMPLED_ROWS_MIN ? NIL : table->attnums)
+		{
+			if (lfirst_int(lc2) == var->varattno && table->coverage.cached_rows >= rel->tuples * COVERED_SHARE_MIN)
+				return known_or_sampled(root, table, var->varattno, table->columns[foreach_current_index(lc2)]);
+		}
+	}
+	return 0;
+}
+
 double
 row_sample_groups(PlannerInfo *root, List *keys, double rows)
 {
 	List	   *several = NIL;
+	double		groups = 1;
 	ListCell   *lc;
 
 	foreach(lc, keys)
 	{
 		const ColumnBounds *bounds = row_sample_bounds(root, lfirst(lc));
+		double		distinct = row_sample_distinct(root, lfirst(lc));
 
-		if (bounds == NULL || bounds->least < bounds->greatest)
+		if (distinct > 0)
+			groups *= distinct;
+		else if (bounds == NULL || bounds->least < bounds->greatest)
 			several = lappend(several, lfirst(lc));
 	}
-	return several == NIL ? 1 : estimate_num_groups(root, several, rows, NULL, NULL);
+	if (several != NIL)
+		groups *= estimate_num_groups(root, several, rows, NULL, NULL);
+	return Min(groups, Max(rows, 1));
 }

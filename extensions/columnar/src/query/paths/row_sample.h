@@ -27,6 +27,8 @@ typedef struct ColumnBounds
  * a larger one whose quals read expressions.
  */
 extern void row_sample_take(PlannerInfo *root, ServedTable *table, Relation relation);
+/* How many distinct values an expression has that is a column of a table; 0: not known, or it is none. */
+extern double row_sample_distinct(PlannerInfo *root, Node *expr);
 /* Of so many rows the groups by these keys. */
 extern double row_sample_groups(PlannerInfo *root, List *keys, double rows);
 /* The bounds of the expression in the rows that pass; NULL: not known, or no column. */

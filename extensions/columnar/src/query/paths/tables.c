@@ -113,7 +113,7 @@ split_columns(PlannerInfo *root, Relation relation, ServedTable *table)
 			readable = lappend_int(readable, attno);
 			read = lappend_int(read, attno);
 		}
-		else if (!cache_type_of(TupleDescAttr(RelationGetDescr(relation), attno - 1)->atttypid, &type))
+		else if (!cache_type_of_column(key, RelationGetDescr(relation), &type))
 			table->fetched = lappend_int(table->fetched, attno);
 		else
 		{
@@ -146,7 +146,7 @@ tables_refuse_fetched(const ServedTable *table)
 	Oid			type_oid = get_atttype(table->oid, attno);
 	PenumbraType type;
 
-	planning_refuse(cache_type_of(type_oid, &type) ? "not cached" : psprintf("column of type %s", format_type_be(type_oid)),
+	planning_refuse(!cache_type_is_composed(type_oid) && cache_type_of(type_oid, &type) ? "not cached" : psprintf("column of type %s", format_type_be(type_oid)),
 					quote_qualified_identifier(get_rel_name(table->oid), get_attname(table->oid, attno, false)));
 }
 

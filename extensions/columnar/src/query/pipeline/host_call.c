@@ -33,6 +33,7 @@
 #include "utils/formatting.h"
 #include "utils/syscache.h"
 
+#include "cache/cache.h"
 #include "query/pipeline/function_map.h"
 #include "query/pipeline/host_call.h"
 #include "query/pipeline/pipeline.h"
@@ -215,7 +216,8 @@ has_case_test_walker(Node *node, void *context)
 static bool
 can_be_called(Translation *translation, Node *node, PenumbraType *type)
 {
-	return !is_bound(node) && translate_type_of(translation, node, type) && !contain_volatile_functions(node) &&
+	return !is_bound(node) && translate_type_of(translation, node, type) &&
+		!cache_type_is_composed(exprType(node)) && !contain_volatile_functions(node) &&
 		!expression_returns_set(node) && !contain_subplans(node) && !has_case_test_walker(node, NULL);
 }
 

@@ -94,7 +94,8 @@ stage_sort_keys(Translation *translation, List *exprs, List *sort_flags)
 
 		if (!translate_has_collation(translation, exprCollation(lfirst(lc)), lfirst(lc)) ||
 			!translate_collation(translation, PENUMBRA_FN_LT, exprCollation(lfirst(lc)),
-								 &collation))
+								 &collation) ||
+			!translate_order_is_known(translation, lfirst(lc)))
 			return NULL;
 		keys[i].collation = collation;
 		keys[i].expr = translate_expr(translation, lfirst(lc));

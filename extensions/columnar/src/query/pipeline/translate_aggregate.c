@@ -175,12 +175,20 @@ translate_rows_order(Translation *translation, const Aggref *aggref, PenumbraAgg
 	return call->order != NULL;
 }
 
+/* The others may return one of their arguments, which may be an array. */
+static bool
+makes_array(const Aggref *aggref, PenumbraAggregate function)
+{
+	return function == PENUMBRA_AGG_ARRAY_AGG ||
+		(aggref->aggdirectargs != NIL && OidIsValid(get_element_type(exprType(linitial(aggref->aggdirectargs)))));
+}
+
 static bool
 translate_result(Translation *translation, Aggref *aggref, PenumbraAggregateCall *call)
 {
-	call->element_oid = get_element_type(aggref->aggtype);
-	if (!OidIsValid(call->element_oid))
+	if (!makes_array(aggref, call->function))
 		return translate_type_of(translation, (Node *) aggref, &call->result);
+	call->element_oid = get_element_type(aggref->aggtype);
 	call->result = PENUMBRA_ARRAY;
 	return translate_is_its_image(call->element_oid) ||
 		translation_refuse(translation, psprintf("array of %s", format_type_be(call->element_oid))) >= 0;
@@ -306,6 +314,7 @@ translate_aggregate(Translation *translation, Aggref *aggref, PenumbraAggregateC
 		set_other_form(aggref, call);
 	if (is_ordering(call->function) &&
 		(!translate_collation(translation, PENUMBRA_FN_LT, aggref->inputcollid, &collation) ||
+		 !translate_order_is_known(translation, (Node *) linitial_node(TargetEntry, aggref->args)->expr) ||
 		 (!has_form && !enum_order_is_kept(translation, (Node *) linitial_node(TargetEntry, aggref->args)->expr))))
 		return false;
 	call->collation = collation;

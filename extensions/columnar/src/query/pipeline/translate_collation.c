@@ -21,6 +21,7 @@
 #include "utils/lsyscache.h"
 #include "utils/syscache.h"
 
+#include "cache/value_image.h"
 #include "query/pipeline/translate_collation.h"
 #include "query/pipeline/translation.h"
 
@@ -200,6 +201,22 @@ translate_have_collation(Translation *translation, Oid collation, List *exprs)
 			return false;
 	}
 	return true;
+}
+
+bool
+translate_order_is_known(Translation *translation, Node *expr)
+{
+	const ValueImage *image = value_image_of(exprType(expr));
+	PenumbraCollation order = {0};
+	const char *refusal = NULL;
+
+	if (image == NULL || image->order == VALUE_ORDER_OF_IMAGE)
+		return true;
+	if (image->order == VALUE_ORDER_OF_COLLATION)
+		refusal = order_of(OidIsValid(image->order_collation) ? image->order_collation : exprCollation(expr), &order);
+	if (image->order == VALUE_ORDER_OF_COLLATION && refusal == NULL && order.order_locale == NULL)
+		return true;
+	return translation_refuse(translation, psprintf("order of %s", format_type_be(exprType(expr)))) >= 0;
 }
 
 bool

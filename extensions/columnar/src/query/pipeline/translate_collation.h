@@ -19,6 +19,8 @@ extern bool translate_have_collation(Translation *translation, Oid collation, Li
 /* Equality of values with the collation has to be equality of bytes. */
 extern bool translate_check_equality(Translation *translation, Oid collation);
 
+/* Whether images of the expression's values are in their order. */
+extern bool translate_order_is_known(Translation *translation, Node *expr);
 extern bool translate_collation(Translation *translation, PenumbraFunction function, Oid collation,
 								PenumbraCollation **found);
 

@@ -15,6 +15,7 @@
 #include "utils/builtins.h"
 #include "utils/regproc.h"
 
+#include "cache/cache.h"
 #include "query/pipeline/enum_order.h"
 #include "query/pipeline/function_map.h"
 #include "query/pipeline/host_call.h"
@@ -216,6 +217,8 @@ translate_function(Translation *translation, Oid function_oid, Oid result_oid, O
 		return translate_typmod(translation, mapping, nodes, result);
 	if (!translate_args(translation, nodes, args))
 		return -1;
+	if (is_ordering(mapping->function) && !translate_order_is_known(translation, linitial(nodes)))
+		return -1;
 	if (is_ordering(mapping->function) && !enum_order_is_kept(translation, linitial(nodes)))
 		return compare_enums(translation, mapping->function, nodes, args);
 	switch (mapping->shape)
@@ -287,6 +290,8 @@ translate_shallow(Translation *translation, Node *node)
 		return expr;
 	if (IsA(node, NamedArgExpr))
 		return translate_expr(translation, (Node *) ((NamedArgExpr *) node)->arg);
+	if (IsA(node, Var) && cache_type_is_composed(((Var *) node)->vartype))
+		return translation_refuse(translation, psprintf("column of type %s", format_type_be(((Var *) node)->vartype)));
 	if (IsA(node, Var) || IsA(node, Aggref))
 		return translation_refuse(translation, "column that the stage does not have");
 	if (!translation_is_runtime(node))

@@ -671,6 +671,7 @@ translate_node(Translation *translation, Node *node)
 				PenumbraCollation *collation;
 
 				if (!translate_collation(translation, function, minmax->inputcollid, &collation) ||
+					!translate_order_is_known(translation, node) ||
 					!enum_order_is_kept(translation, node))
 					return -1;
 				return translate_variadic(translation, node, function, collation, minmax->args);

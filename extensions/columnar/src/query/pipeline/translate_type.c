@@ -28,7 +28,8 @@ translate_have_one_image(Oid a, Oid b)
 	const ValueImage *image_a = value_image_of(a);
 	const ValueImage *image_b = value_image_of(b);
 
-	return image_a != NULL && image_b != NULL && image_a->type == image_b->type && image_a->encode == image_b->encode;
+	return image_a != NULL && image_b != NULL && image_a->type == image_b->type && image_a->encode == image_b->encode &&
+		image_a->composed == image_b->composed;
 }
 
 bool
@@ -36,7 +37,7 @@ translate_is_its_image(Oid type_oid)
 {
 	const ValueImage *image = value_image_of(type_oid);
 
-	return image != NULL && image->encode == NULL;
+	return image != NULL && !value_image_is_other(image);
 }
 
 bool

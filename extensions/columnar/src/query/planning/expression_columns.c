@@ -8,6 +8,10 @@
  * closes it.  What is open at the end is read as it is: a range is a column like
  * any other then; what the engine cannot read makes the table PostgreSQL's.
  *
+ * An expression whose own values have parts, as doc->'a', stays open as a whole: it is
+ * a column if it is a key, as which it is compared with others, grouped by or ordered.  So is a column
+ * of documents or arrays.
+ *
  * Above an outer join the columns of its inner side are NULL, those of expressions
  * too.  So expressions that can be something else of NULLs are no columns there.
  *
@@ -63,7 +67,8 @@ typedef struct LevelColumns
 typedef struct FindContext
 {
 	PlannerInfo *root;
-	List	   *open;
+	List	   *open;			/* of Var *, and of expressions whose values have parts */
+	List	   *keys;			/* those of which the engine can compare whole values, and more is not asked for */
 	bool		is_returned;	/* what is walked is of the result's rows, and of no clause */
 } FindContext;
 
@@ -216,7 +221,7 @@ expression_columns_add(PlannerInfo *root, Node *node)
 	ExpressionColumn *column;
 
 	/* Another of the same expression has become its Var. */
-	if (IsA(normalized, Var))
+	if (IsA(normalized, Var) && (!IsA(node, Var) || expression_column_is(((Var *) normalized)->varattno)))
 		return;
 	column = add_column(root, expr);
 	if (list_image_is_set(expr))
@@ -308,7 +313,108 @@ is_of_whole_column(Node *node)
 		: IsA(node, RelabelType) ? (Node *) ((RelabelType *) node)->arg : NULL;
 	PenumbraType type;
 
-	return arg != NULL && IsA(arg, Var) && cache_type_of(exprType(arg), &type);
+	return arg != NULL && IsA(arg, Var) && cache_type_of(exprType(arg), &type) &&
+		!cache_type_is_composed(exprType(arg));
+}
+
+static bool
+compares_whole_values(Oid function)
+{
+	switch (function)
+	{
+		case F_JSONB_EQ:
+		case F_JSONB_NE:
+		case F_JSONB_LT:
+		case F_JSONB_LE:
+		case F_JSONB_GT:
+		case F_JSONB_GE:
+		case F_ARRAY_EQ:
+		case F_ARRAY_NE:
+		case F_ARRAY_LT:
+		case F_ARRAY_LE:
+		case F_ARRAY_GT:
+		case F_ARRAY_GE:
+		case F_RANGE_EQ:
+		case F_RANGE_NE:
+		case F_RANGE_LT:
+		case F_RANGE_LE:
+		case F_RANGE_GT:
+		case F_RANGE_GE:
+		case F_MULTIRANGE_EQ:
+		case F_MULTIRANGE_NE:
+		case F_MULTIRANGE_LT:
+		case F_MULTIRANGE_LE:
+		case F_MULTIRANGE_GT:
+		case F_MULTIRANGE_GE:
+			return true;
+		default:
+			return false;
+	}
+}
+
+static bool
+aggregates_whole_values(const Aggref *aggref)
+{
+	return (aggref->aggfnoid == F_COUNT_ANY && aggref->aggdistinct != NIL) ||
+		aggref->aggfnoid == F_MIN_ANYARRAY || aggref->aggfnoid == F_MAX_ANYARRAY;
+}
+
+/* An argument as it is. */
+static void
+note_key(FindContext *context, Node *node)
+{
+	if (cache_type_is_composed(exprType(node)))
+		context->keys = lappend(context->keys, node);
+}
+
+static void
+note_keys_of(FindContext *context, Node *node)
+{
+	ListCell   *lc;
+
+	if ((IsA(node, OpExpr) || IsA(node, DistinctExpr)) && list_length(((OpExpr *) node)->args) == 2)
+	{
+		set_opfuncid((OpExpr *) node);
+		if (!compares_whole_values(((OpExpr *) node)->opfuncid))
+			return;
+		note_key(context, linitial(((OpExpr *) node)->args));
+		note_key(context, lsecond(((OpExpr *) node)->args));
+	}
+	if (IsA(node, Aggref) && aggregates_whole_values((Aggref *) node))
+	{
+		foreach(lc, ((Aggref *) node)->args)
+			note_key(context, (Node *) lfirst_node(TargetEntry, lc)->expr);
+	}
+}
+
+/*
+ * What is open and a key becomes a column, and all that is equal to it reads that.  Of other expressions the
+ * Vars are left.
+ */
+static void
+close_keys(PlannerInfo *root, FindContext *context)
+{
+	List	   *closed = NIL;
+	List	   *left = NIL;
+	Index		relid;
+	ListCell   *lc;
+
+	foreach(lc, context->open)
+	{
+		Node	   *node = lfirst(lc);
+
+		if (list_member_ptr(context->keys, node) && !expression_columns_is_one(root, node) &&
+			expression_columns_may_be(root, node, &relid))
+			expression_columns_add(root, node);
+		if (expression_columns_is_one(root, node))
+			closed = lappend(closed, node);
+	}
+	foreach(lc, context->open)
+	{
+		if (!list_member(closed, lfirst(lc)))
+			left = list_concat(left, pull_var_clause(lfirst(lc), 0));
+	}
+	context->open = left;
 }
 
 static bool
@@ -318,8 +424,15 @@ find_walker(Node *node, void *argument)
 	int			open_before = list_length(context->open);
 	Index		relid;
 
-	if (node == NULL || expression_columns_is_one(context->root, node))
+	if (node == NULL)
 		return false;
+	if (expression_columns_is_one(context->root, node))
+	{
+		if (!context->is_returned && cache_type_is_composed(exprType(node)))
+			context->open = lappend(context->open, node);
+		return false;
+	}
+	note_keys_of(context, node);
 	if (IsA(node, Var))
 	{
 		Var		   *var = (Var *) node;
@@ -335,8 +448,15 @@ find_walker(Node *node, void *argument)
 		expression_columns_may_be(context->root, node, &relid) &&
 		!(context->is_returned && is_better_fetched(context->root, relid, node)))
 	{
+		bool		stays_open = cache_type_is_composed(exprType(node));
+
+		if (stays_open && context->is_returned)
+			return false;
 		context->open = list_truncate(context->open, open_before);
-		expression_columns_add(context->root, node);
+		if (stays_open)
+			context->open = lappend(context->open, node);
+		else
+			expression_columns_add(context->root, node);
 	}
 	return false;
 }
@@ -413,8 +533,11 @@ find_in_target(PlannerInfo *root, FindContext *context, bool keys)
 	{
 		TargetEntry *entry = lfirst_node(TargetEntry, lc);
 
-		if ((entry->ressortgroupref != 0 || contain_window_function((Node *) entry->expr)) == keys)
-			(void) find_walker((Node *) entry->expr, context);
+		if ((entry->ressortgroupref != 0 || contain_window_function((Node *) entry->expr)) != keys)
+			continue;
+		if (entry->ressortgroupref != 0)
+			note_key(context, (Node *) entry->expr);
+		(void) find_walker((Node *) entry->expr, context);
 	}
 }
 
@@ -481,6 +604,13 @@ examine_level(PlannerInfo *root)
 			(void) find_walker((Node *) appinfo->translated_vars, &context);
 	}
 	find_in_target(root, &returned, false);
+	if (!returned.is_returned)
+	{
+		context.open = list_concat(context.open, returned.open);
+		context.keys = list_concat(context.keys, returned.keys);
+		returned.open = NIL;
+	}
+	close_keys(root, &context);
 	for (int i = 1; i < root->simple_rel_array_size; i++)
 	{
 		if (elements_call(root, i) != NULL &&

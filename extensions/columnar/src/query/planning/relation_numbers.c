@@ -114,14 +114,35 @@ first_number_walker(Node *node, void *number)
 	return true;
 }
 
+static Node *
+put_mutator(Node *node, void *context)
+{
+	const Replacement *replacement = context;
+
+	if (node == NULL)
+		return NULL;
+	if (nodeTag(node) == nodeTag(replacement->expr) && equal(node, replacement->expr))
+		return copyObject((Node *) replacement->var);
+	return expression_tree_mutator(node, put_mutator, context);
+}
+
 void
 relation_numbers_replace(PlannerInfo *root, Node *normalized, Var *var)
 {
 	Planning   *planning = planning_current();
 	Replacement *replacement = palloc(sizeof(Replacement));
+	ListCell   *lc;
 
 	*replacement = (Replacement) {.root = root,.expr = normalized,.var = var};
 	(void) first_number_walker(normalized, &replacement->number);
+	/* Leaves are replaced first: what is around them speaks of the new one.  Columns are replaced last. */
+	foreach(lc, IsA(normalized, Var) ? NIL : planning->replacements)
+	{
+		Replacement *around = lfirst(lc);
+
+		if (around->root == root && around->number == replacement->number)
+			around->expr = put_mutator(unconstify(Node *, around->expr), replacement);
+	}
 	planning->replaces_columns |= IsA(normalized, Var);
 	planning->replacements = lappend(planning->replacements, replacement);
 }

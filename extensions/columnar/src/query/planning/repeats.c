@@ -23,6 +23,7 @@
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 
+#include "cache/value_image.h"
 #include "query/planning/planning.h"
 #include "query/planning/repeats.h"
 
@@ -30,6 +31,8 @@
 static bool
 has_one_form(Oid type, int32 typmod, Oid collation)
 {
+	const ValueImage *image;
+
 	switch (type)
 	{
 		case BOOLOID:
@@ -72,6 +75,10 @@ has_one_form(Oid type, int32 typmod, Oid collation)
 		case NAMEOID:
 			return OidIsValid(collation) && get_collation_isdeterministic(collation);
 		default:
+			image = value_image_of(type);
+			if (image != NULL && image->composed != NULL)
+				return !value_image_can_fail(image) &&
+					(!OidIsValid(collation) || get_collation_isdeterministic(collation));
 			return type >= FirstGenbkiObjectId && get_typtype(type) == TYPTYPE_ENUM;
 	}
 }
@@ -99,6 +106,8 @@ aggregate_repeats(const Aggref *aggref)
 		case F_MAX_TEXT:
 		case F_MIN_BPCHAR:
 		case F_MAX_BPCHAR:
+		case F_MIN_ANYARRAY:
+		case F_MAX_ANYARRAY:
 			return repeats_has_one_form((Node *) linitial_node(TargetEntry, aggref->args)->expr);
 		default:
 			break;

@@ -1,0 +1,1009 @@
+/*-------------------------------------------------------------------------
+ *
+ * composed_image.c
+ *	  What the engine has in place of documents, arrays and ranges.
+ *
+ * An image is the parts of a value, one behind the other, each in a form whose bytes
+ * are in the order of its values: numbers with the byte that counts most first,
+ * strings with their end marked.  So images are compared as PostgreSQL compares the
+ * values, part by part.
+ *
+ * Values that are equal can be written differently where they have numbers: 1.0 is
+ * equal to 1, and -0 to 0.  An image is of type char(n) then, of which trailing
+ * blanks do not compare: their number says how the numbers are written.  Of a value
+ * that needs more blanks than BLANKS_MAX there is no image.
+ *
+ * The blanks are an odd number if all numbers are written with the same scale, and
+ * half of it is that scale.  Otherwise half of them is a number with a digit, to the base 8, for
+ * each of the first numbers: by how many zeros it is longer than it need be.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "pg_compat.h"
+
+#include <math.h>
+
+#include "catalog/pg_collation.h"
+#include "catalog/pg_type.h"
+#include "lib/stringinfo.h"
+#include "libpq/pqformat.h"
+#include "port/pg_bswap.h"
+#include "utils/array.h"
+#include "utils/float.h"
+#include "utils/fmgroids.h"
+#include "utils/fmgrprotos.h"
+#include "utils/hsearch.h"
+#include "utils/inval.h"
+#include "utils/jsonb.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+#include "utils/multirangetypes.h"
+#include "utils/numeric.h"
+#include "utils/rangetypes.h"
+#include "utils/typcache.h"
+#include "utils/uuid.h"
+
+#include "cache/composed_image.h"
+#include "cache/value_image.h"
+
+/* Elements, or bounds. */
+typedef struct Part
+{
+	Oid			type;
+	const ValueImage *image;
+	int16		length;
+	bool		is_by_value;
+	char		alignment;
+} Part;
+
+/* How numbers are written: scales, and 1 of a float's -0. */
+#define FORM_DIGITS		3
+#define FORM_BASE		8
+#define BLANKS_MAX		1024
+#define SCALE_NONE		(-1)
+#define SCALES_DIFFER	(-2)
+
+typedef struct Writer
+{
+	StringInfoData bytes;
+	int			numbers;
+	int			scale;			/* of all numbers so far */
+	bool		has_longer;		/* a number is longer than it need be */
+	int			digits[FORM_DIGITS];
+	bool		has_failed;
+} Writer;
+
+typedef struct Reader
+{
+	const uint8 *next;
+	const uint8 *end;
+	int			numbers;
+	int			blanks;
+} Reader;
+
+struct ComposedImage
+{
+	ValueImage	image;
+	void		(*write) (const ComposedImage *composed, Datum value, Writer *writer);
+	Datum		(*read) (const ComposedImage *composed, Reader *reader);
+	Part		part;
+	TypeCacheEntry *range;		/* of ranges and multiranges */
+	Oid			type;
+};
+
+/* ---------------------------------------------------------------- how numbers are written */
+
+static void
+note_form(Writer *writer, int scale, int least_scale)
+{
+	int			longer = scale - least_scale;
+
+	if (writer->numbers == 0)
+		writer->scale = scale;
+	else if (writer->scale != scale)
+		writer->scale = SCALES_DIFFER;
+	if (longer != 0)
+	{
+		writer->has_longer = true;
+		if (writer->numbers < FORM_DIGITS && longer > 0 && longer < FORM_BASE)
+			writer->digits[writer->numbers] = longer;
+		else
+			writer->has_failed = true;
+	}
+	writer->numbers++;
+}
+
+/* -1: it cannot be told. */
+static int
+blanks_of(const Writer *writer)
+{
+	int			digits = 0;
+
+	if (!writer->has_longer)
+		return 0;
+	if (writer->scale >= 0)
+		return 2 * writer->scale + 1 <= BLANKS_MAX ? 2 * writer->scale + 1 : -1;
+	if (writer->has_failed)
+		return -1;
+	for (int i = FORM_DIGITS - 1; i >= 0; i--)
+		digits = digits * FORM_BASE + writer->digits[i];
+	return 2 * digits;
+}
+
+/* The scale of the next number, which needs the least one. */
+static int
+read_form(Reader *reader, int least_scale)
+{
+	int			number = reader->numbers++;
+	int			digits = reader->blanks / 2;
+
+	if (reader->blanks % 2 != 0)
+		return digits;
+	for (int i = 0; i < number && digits > 0; i++)
+		digits /= FORM_BASE;
+	return least_scale + digits % FORM_BASE;
+}
+
+/* ---------------------------------------------------------------- numbers and strings */
+
+static void
+write_uint32(Writer *writer, uint32 number)
+{
+	number = pg_hton32(number);
+	appendBinaryStringInfo(&writer->bytes, (char *) &number, sizeof(number));
+}
+
+static uint32
+read_uint32(Reader *reader)
+{
+	uint32		number;
+
+	memcpy(&number, reader->next, sizeof(number));
+	reader->next += sizeof(number);
+	return pg_ntoh32(number);
+}
+
+static void
+write_uint64(Writer *writer, uint64 number)
+{
+	number = pg_hton64(number);
+	appendBinaryStringInfo(&writer->bytes, (char *) &number, sizeof(number));
+}
+
+static uint64
+read_uint64(Reader *reader)
+{
+	uint64		number;
+
+	memcpy(&number, reader->next, sizeof(number));
+	reader->next += sizeof(number);
+	return pg_ntoh64(number);
+}
+
+#define SIGN_BIT32 ((uint32) 1 << 31)
+#define SIGN_BIT64 (UINT64CONST(1) << 63)
+
+static void
+write_int32(Writer *writer, int32 number)
+{
+	write_uint32(writer, (uint32) number ^ SIGN_BIT32);
+}
+
+static int32
+read_int32(Reader *reader)
+{
+	return (int32) (read_uint32(reader) ^ SIGN_BIT32);
+}
+
+/* The bits of a negative number are all inverted, NaN comes last. */
+static void
+write_float(Writer *writer, double value)
+{
+	uint64		bits;
+
+	note_form(writer, value == 0 && signbit(value), 0);
+	if (isnan(value))
+		value = get_float8_nan();
+	else if (value == 0)
+		value = 0;
+	memcpy(&bits, &value, sizeof(bits));
+	write_uint64(writer, isnan(value) ? PG_UINT64_MAX : bits & SIGN_BIT64 ? ~bits : bits | SIGN_BIT64);
+}
+
+static double
+read_float(Reader *reader)
+{
+	uint64		bits = read_uint64(reader);
+	bool		is_negative_zero = read_form(reader, 0) != 0;
+	double		value;
+
+	if (bits == PG_UINT64_MAX)
+		return get_float8_nan();
+	bits = bits & SIGN_BIT64 ? bits ^ SIGN_BIT64 : ~bits;
+	memcpy(&value, &bits, sizeof(value));
+	return is_negative_zero && value == 0 ? -0.0 : value;
+}
+
+/* Zero bytes are followed by ESCAPED, the end by END. */
+#define ESCAPED		0xFF
+#define END			0x00
+
+static void
+write_string(Writer *writer, const char *bytes, Size length)
+{
+	const char *end = bytes + length;
+
+	while (bytes < end)
+	{
+		const char *zero = memchr(bytes, 0, end - bytes);
+
+		if (zero == NULL)
+			zero = end;
+		appendBinaryStringInfo(&writer->bytes, bytes, zero - bytes);
+		bytes = zero;
+		if (zero < end)
+		{
+			appendStringInfoChar(&writer->bytes, '\0');
+			appendStringInfoChar(&writer->bytes, (char) ESCAPED);
+			bytes++;
+		}
+	}
+	appendStringInfoChar(&writer->bytes, '\0');
+	appendStringInfoChar(&writer->bytes, END);
+}
+
+/* Behind `head` bytes of the caller's. */
+static char *
+read_string(Reader *reader, Size head, Size *length)
+{
+	char	   *string = palloc_extended(head + (reader->end - reader->next), MCXT_ALLOC_HUGE);
+	char	   *to = string + head;
+
+	for (;;)
+	{
+		const uint8 *zero = memchr(reader->next, 0, reader->end - reader->next);
+		Size		bytes = zero - reader->next;
+
+		memcpy(to, reader->next, bytes);
+		to += bytes;
+		reader->next = zero + 2;
+		if (zero[1] == END)
+			break;
+		*to++ = '\0';
+	}
+	*length = to - string - head;
+	return string;
+}
+
+/* Of a numeric: what it is, then the weight and the digits to the base 10,000, each one more than it is, and a zero. */
+enum
+{
+	MINUS_INFINITY,
+	NEGATIVE,
+	ZERO,
+	POSITIVE,
+	PLUS_INFINITY,
+	NOT_A_NUMBER
+};
+
+/* As numeric_send() writes them. */
+#define SENT_NEGATIVE	0x4000
+#define SENT_NAN		0xC000
+#define SENT_PINF		0xD000
+#define SENT_NINF		0xF000
+
+static void
+write_uint16(Writer *writer, uint16 number, bool is_inverted)
+{
+	number = pg_hton16(is_inverted ? ~number : number);
+	appendBinaryStringInfo(&writer->bytes, (char *) &number, sizeof(number));
+}
+
+static uint16
+read_uint16(Reader *reader, bool is_inverted)
+{
+	uint16		number;
+
+	memcpy(&number, reader->next, sizeof(number));
+	reader->next += sizeof(number);
+	number = pg_ntoh16(number);
+	return is_inverted ? ~number : number;
+}
+
+static int
+scale_of_digits(int count, int weight, uint16 last)
+{
+	int			scale = (count - weight - 1) * 4;
+
+	for (; count > 0 && last % 10 == 0; last /= 10)
+		scale--;
+	return count == 0 ? 0 : Max(scale, 0);
+}
+
+static void
+write_numeric(Writer *writer, Datum value)
+{
+	bytea	   *sent = DatumGetByteaPP(DirectFunctionCall1(numeric_send, value));
+	Reader		from = {(const uint8 *) VARDATA_ANY(sent)};
+	int			count = read_uint16(&from, false);
+	int16		weight = (int16) read_uint16(&from, false);
+	uint16		sign = read_uint16(&from, false);
+	int			scale = read_uint16(&from, false);
+	bool		is_negative = sign == SENT_NEGATIVE;
+	uint16		digit = 0;
+
+	if (sign == SENT_NAN || sign == SENT_PINF || sign == SENT_NINF)
+	{
+		appendStringInfoChar(&writer->bytes, sign == SENT_NAN ? NOT_A_NUMBER
+							 : sign == SENT_PINF ? PLUS_INFINITY : MINUS_INFINITY);
+		return;
+	}
+	appendStringInfoChar(&writer->bytes, count == 0 ? ZERO : is_negative ? NEGATIVE : POSITIVE);
+	if (count > 0)
+	{
+		write_uint16(writer, (uint16) weight ^ 0x8000, is_negative);
+		for (int i = 0; i < count; i++)
+		{
+			digit = read_uint16(&from, false);
+			write_uint16(writer, digit + 1, is_negative);
+		}
+		write_uint16(writer, 0, is_negative);
+	}
+	note_form(writer, scale, scale_of_digits(count, weight, digit));
+}
+
+static Datum
+read_numeric(Reader *reader)
+{
+	StringInfoData sent;
+	int			kind = *reader->next++;
+	bool		is_negative = kind == NEGATIVE;
+	int			count = 0;
+	int16		weight = 0;
+	uint16		digit = 0;
+	uint16		next;
+
+	initStringInfo(&sent);
+	pq_sendint16(&sent, 0);
+	if (kind == NEGATIVE || kind == POSITIVE)
+		weight = (int16) (read_uint16(reader, is_negative) ^ 0x8000);
+	pq_sendint16(&sent, weight);
+	pq_sendint16(&sent, kind == NOT_A_NUMBER ? SENT_NAN : kind == PLUS_INFINITY ? SENT_PINF
+				 : kind == MINUS_INFINITY ? SENT_NINF : is_negative ? SENT_NEGATIVE : 0);
+	pq_sendint16(&sent, 0);
+	while ((kind == NEGATIVE || kind == POSITIVE) && (next = read_uint16(reader, is_negative)) != 0)
+	{
+		digit = next - 1;
+		pq_sendint16(&sent, digit);
+		count++;
+	}
+	((uint16 *) sent.data)[0] = pg_hton16(count);
+	if (kind >= NEGATIVE && kind <= POSITIVE)
+		((uint16 *) sent.data)[3] = pg_hton16(read_form(reader, scale_of_digits(count, weight, digit)));
+	return DirectFunctionCall3(numeric_recv, PointerGetDatum(&sent), ObjectIdGetDatum(InvalidOid), Int32GetDatum(-1));
+}
+
+/* ---------------------------------------------------------------- parts - */
+
+static void
+write_part(Writer *writer, const Part *part, Datum value)
+{
+	uint32		length = 0;
+	uint64		image;
+
+	switch (part->image->type)
+	{
+		case PENUMBRA_FLOAT4:
+			write_float(writer, DatumGetFloat4(value));
+			return;
+		case PENUMBRA_FLOAT8:
+			write_float(writer, DatumGetFloat8(value));
+			return;
+		case PENUMBRA_NUMERIC:
+			write_numeric(writer, value);
+			return;
+		default:
+			break;
+	}
+	image = value_image_make(part->image, value, &length);
+	switch (part->image->type)
+	{
+		case PENUMBRA_TEXT:
+			write_string(writer, (const char *) (uintptr_t) image, length);
+			break;
+		case PENUMBRA_UUID:
+			appendBinaryStringInfo(&writer->bytes, (const char *) (uintptr_t) image, UUID_LEN);
+			break;
+		case PENUMBRA_BOOL:
+			appendStringInfoChar(&writer->bytes, DatumGetBool((Datum) image) ? 1 : 0);
+			break;
+		case PENUMBRA_INT2:
+			write_int32(writer, part->image->encode != NULL ? (int32) image : DatumGetInt16((Datum) image));
+			break;
+		case PENUMBRA_INT4:
+		case PENUMBRA_DATE:
+			write_int32(writer, DatumGetInt32((Datum) image));
+			break;
+		default:
+			write_uint64(writer, image ^ SIGN_BIT64);
+			break;
+	}
+}
+
+static Datum
+read_part(Reader *reader, const Part *part)
+{
+	Size		length = 0;
+	char	   *string;
+	uint64		image;
+
+	switch (part->image->type)
+	{
+		case PENUMBRA_FLOAT4:
+			return Float4GetDatum((float4) read_float(reader));
+		case PENUMBRA_FLOAT8:
+			return Float8GetDatum(read_float(reader));
+		case PENUMBRA_NUMERIC:
+			return read_numeric(reader);
+		case PENUMBRA_TEXT:
+			string = read_string(reader, VARHDRSZ, &length);
+			if (part->image->decode != NULL || part->image->composed != NULL)
+				return value_image_read(part->image, (uint64) (uintptr_t) (string + VARHDRSZ), (uint32) length);
+			SET_VARSIZE(string, VARHDRSZ + length);
+			return PointerGetDatum(string);
+		case PENUMBRA_UUID:
+			string = palloc(UUID_LEN);
+			memcpy(string, reader->next, UUID_LEN);
+			reader->next += UUID_LEN;
+			return PointerGetDatum(string);
+		case PENUMBRA_BOOL:
+			return BoolGetDatum(*reader->next++ != 0);
+		case PENUMBRA_INT2:
+		case PENUMBRA_INT4:
+		case PENUMBRA_DATE:
+			image = (uint64) (int64) read_int32(reader);
+			break;
+		default:
+			image = read_uint64(reader) ^ SIGN_BIT64;
+			break;
+	}
+	return part->image->decode != NULL ? part->image->decode(image, 0) : (Datum) image;
+}
+
+/* Of values of one form, and of numbers.  Those of enums have no fixed order, but their equality. */
+static bool
+set_part(ComposedImage *composed, Oid type, Oid collation)
+{
+	Part	   *part = &composed->part;
+
+	part->type = type;
+	part->image = value_image_of(type);
+	if (part->image == NULL || part->image->type == PENUMBRA_BPCHAR || part->image->type == PENUMBRA_INTERVAL)
+		return false;
+	get_typlenbyvalalign(type, &part->length, &part->is_by_value, &part->alignment);
+	composed->image.type = part->image->type == PENUMBRA_FLOAT4 || part->image->type == PENUMBRA_FLOAT8 ||
+		part->image->type == PENUMBRA_NUMERIC ? PENUMBRA_BPCHAR : PENUMBRA_TEXT;
+	composed->image.order = part->image->order;
+	composed->image.order_collation = part->image->order_collation;
+	if (get_typtype(getBaseType(type)) == TYPTYPE_ENUM)
+		composed->image.order = VALUE_ORDER_UNKNOWN;
+	else if (part->image->order == VALUE_ORDER_OF_IMAGE && OidIsValid(get_typcollation(type)))
+	{
+		composed->image.order = VALUE_ORDER_OF_COLLATION;
+		composed->image.order_collation = collation;
+	}
+	return true;
+}
+
+/* ---------------------------------------------------------------- arrays - */
+
+/* PostgreSQL compares the elements, a NULL being the greatest; their number; dimensions and bounds. */
+enum
+{
+	NO_MORE_ELEMENTS,
+	AN_ELEMENT,
+	A_NULL
+};
+
+static void
+write_array(const ComposedImage *composed, Datum value, Writer *writer)
+{
+	const Part *part = &composed->part;
+	ArrayType  *array = DatumGetArrayTypeP(value);
+	Datum	   *values;
+	bool	   *nulls;
+	int			count;
+
+	deconstruct_array(array, part->type, part->length, part->is_by_value, part->alignment, &values, &nulls, &count);
+	for (int i = 0; i < count; i++)
+	{
+		appendStringInfoChar(&writer->bytes, nulls[i] ? A_NULL : AN_ELEMENT);
+		if (!nulls[i])
+			write_part(writer, part, values[i]);
+	}
+	appendStringInfoChar(&writer->bytes, NO_MORE_ELEMENTS);
+	appendStringInfoChar(&writer->bytes, (char) ARR_NDIM(array));
+	for (int i = 0; i < ARR_NDIM(array); i++)
+		write_int32(writer, ARR_DIMS(array)[i]);
+	for (int i = 0; i < ARR_NDIM(array); i++)
+		write_int32(writer, ARR_LBOUND(array)[i]);
+}
+
+static Datum
+read_array(const ComposedImage *composed, Reader *reader)
+{
+	const Part *part = &composed->part;
+	int			room = 16;
+	int			count = 0;
+	Datum	   *values = palloc(sizeof(Datum) * room);
+	bool	   *nulls = palloc(sizeof(bool) * room);
+	int			dimensions;
+	int			lengths[MAXDIM];
+	int			bounds[MAXDIM];
+	int			kind;
+
+	for (; (kind = *reader->next++) != NO_MORE_ELEMENTS; count++)
+	{
+		if (count == room)
+		{
+			room *= 2;
+			values = repalloc_huge(values, sizeof(Datum) * room);
+			nulls = repalloc_huge(nulls, sizeof(bool) * room);
+		}
+		nulls[count] = kind == A_NULL;
+		values[count] = kind == A_NULL ? (Datum) 0 : read_part(reader, part);
+	}
+	dimensions = *reader->next++;
+	Assert(dimensions <= MAXDIM);
+	for (int i = 0; i < dimensions; i++)
+		lengths[i] = read_int32(reader);
+	for (int i = 0; i < dimensions; i++)
+		bounds[i] = read_int32(reader);
+	return PointerGetDatum(construct_md_array(values, nulls, dimensions, lengths, bounds, part->type, part->length,
+											  part->is_by_value, part->alignment));
+}
+
+static bool
+set_array(ComposedImage *composed, Oid element)
+{
+	composed->write = write_array;
+	composed->read = read_array;
+	/* of int2vector and oidvector there are other rules */
+	return lookup_type_cache(composed->type, TYPECACHE_CMP_PROC)->cmp_proc == F_BTARRAYCMP &&
+		set_part(composed, element, InvalidOid);
+}
+
+/* ---------------------------------------------------------------- ranges - */
+
+/* As range_image.c has them. */
+enum
+{
+	EMPTY_RANGE,
+	A_RANGE
+};
+
+enum
+{
+	BEFORE_ALL,
+	FINITE,
+	BEHIND_ALL
+};
+
+static void
+write_bound(const ComposedImage *composed, const RangeBound *bound, Writer *writer)
+{
+	if (bound->infinite)
+	{
+		appendStringInfoChar(&writer->bytes, bound->lower ? BEFORE_ALL : BEHIND_ALL);
+		return;
+	}
+	appendStringInfoChar(&writer->bytes, FINITE);
+	write_part(writer, &composed->part, bound->val);
+	appendStringInfoChar(&writer->bytes, bound->lower != bound->inclusive);
+}
+
+static RangeBound
+read_bound(const ComposedImage *composed, Reader *reader, bool is_lower)
+{
+	RangeBound	bound = {.lower = is_lower,.infinite = *reader->next++ != FINITE};
+
+	if (!bound.infinite)
+	{
+		bound.val = read_part(reader, &composed->part);
+		bound.inclusive = (*reader->next++ != 0) != is_lower;
+	}
+	return bound;
+}
+
+static void
+write_range_of(const ComposedImage *composed, const RangeType *range, Writer *writer)
+{
+	RangeBound	lower;
+	RangeBound	upper;
+	bool		is_empty;
+
+	range_deserialize(composed->range, range, &lower, &upper, &is_empty);
+	appendStringInfoChar(&writer->bytes, is_empty ? EMPTY_RANGE : A_RANGE);
+	if (is_empty)
+		return;
+	write_bound(composed, &lower, writer);
+	write_bound(composed, &upper, writer);
+}
+
+static RangeType *
+read_range_of(const ComposedImage *composed, Reader *reader)
+{
+	RangeBound	lower = {.lower = true};
+	RangeBound	upper = {0};
+	bool		is_empty = *reader->next++ == EMPTY_RANGE;
+
+	if (!is_empty)
+	{
+		lower = read_bound(composed, reader, true);
+		upper = read_bound(composed, reader, false);
+	}
+	return compat_range_serialize(composed->range, &lower, &upper, is_empty);
+}
+
+static void
+write_range(const ComposedImage *composed, Datum value, Writer *writer)
+{
+	write_range_of(composed, DatumGetRangeTypeP(value), writer);
+}
+
+static Datum
+read_range(const ComposedImage *composed, Reader *reader)
+{
+	return RangeTypePGetDatum(read_range_of(composed, reader));
+}
+
+static void
+write_multirange(const ComposedImage *composed, Datum value, Writer *writer)
+{
+	int32		count;
+	RangeType **ranges;
+
+	multirange_deserialize(composed->range, DatumGetMultirangeTypeP(value), &count, &ranges);
+	for (int32 i = 0; i < count; i++)
+		write_range_of(composed, ranges[i], writer);
+}
+
+static Datum
+read_multirange(const ComposedImage *composed, Reader *reader)
+{
+	/* none is shorter than A_RANGE, BEFORE_ALL, BEHIND_ALL */
+	RangeType **ranges = palloc(sizeof(RangeType *) * ((reader->end - reader->next) / 3 + 1));
+	int32		count = 0;
+
+	while (reader->next < reader->end)
+		ranges[count++] = read_range_of(composed, reader);
+	return MultirangeTypePGetDatum(make_multirange(composed->type, composed->range, count, ranges));
+}
+
+/* By the subtype's default order, as bounds' images have it. */
+static bool
+set_range(ComposedImage *composed, Oid range, bool is_multirange)
+{
+	TypeCacheEntry *subtype;
+
+	composed->write = is_multirange ? write_multirange : write_range;
+	composed->read = is_multirange ? read_multirange : read_range;
+	composed->range = lookup_type_cache(range, TYPECACHE_RANGE_INFO);
+	if (composed->range->rngelemtype == NULL)
+		return false;
+	subtype = lookup_type_cache(composed->range->rngelemtype->type_id, TYPECACHE_CMP_PROC);
+	if (OidIsValid(composed->range->rng_collation) && !get_collation_isdeterministic(composed->range->rng_collation))
+		return false;
+	return subtype->cmp_proc == composed->range->rng_cmp_proc_finfo.fn_oid &&
+		set_part(composed, subtype->type_id, composed->range->rng_collation);
+}
+
+/* ---------------------------------------------------------------- documents */
+
+/* A document is what JsonbIteratorNext() gives of it: PostgreSQL compares that part by part, kinds in this order. */
+enum
+{
+	JSON_NULL,
+	JSON_STRING,
+	JSON_NUMBER,
+	JSON_BOOLEAN,
+	JSON_ARRAY,
+	JSON_OBJECT
+};
+
+static void
+write_json_string(Writer *writer, const JsonbValue *value)
+{
+	appendBinaryStringInfo(&writer->bytes, value->val.string.val, value->val.string.len);
+	/* none has a zero byte */
+	appendStringInfoChar(&writer->bytes, '\0');
+}
+
+static void
+write_json_value(Writer *writer, const JsonbValue *value)
+{
+	switch (value->type)
+	{
+		case jbvNull:
+			appendStringInfoChar(&writer->bytes, JSON_NULL);
+			break;
+		case jbvString:
+			appendStringInfoChar(&writer->bytes, JSON_STRING);
+			write_json_string(writer, value);
+			break;
+		case jbvNumeric:
+			appendStringInfoChar(&writer->bytes, JSON_NUMBER);
+			write_numeric(writer, NumericGetDatum(value->val.numeric));
+			break;
+		case jbvBool:
+			appendStringInfoChar(&writer->bytes, JSON_BOOLEAN);
+			appendStringInfoChar(&writer->bytes, value->val.boolean ? 1 : 0);
+			break;
+		default:
+			elog(ERROR, "unexpected jsonb type %d", (int) value->type);
+	}
+}
+
+/* Of arrays the number of elements comes first, then whether it is a scalar that stands alone: the lesser one. */
+static void
+write_document(const ComposedImage *composed, Datum value, Writer *writer)
+{
+	Jsonb	   *document = DatumGetJsonbP(value);
+	JsonbIterator *iterator = JsonbIteratorInit(&document->root);
+	JsonbIteratorToken token;
+	JsonbValue	part;
+
+	while ((token = JsonbIteratorNext(&iterator, &part, false)) != WJB_DONE)
+	{
+		switch (token)
+		{
+			case WJB_BEGIN_ARRAY:
+				appendStringInfoChar(&writer->bytes, JSON_ARRAY);
+				write_uint32(writer, part.val.array.nElems);
+				appendStringInfoChar(&writer->bytes, part.val.array.rawScalar ? 0 : 1);
+				break;
+			case WJB_BEGIN_OBJECT:
+				appendStringInfoChar(&writer->bytes, JSON_OBJECT);
+				write_uint32(writer, part.val.object.nPairs);
+				break;
+			case WJB_KEY:
+				write_json_string(writer, &part);
+				break;
+			case WJB_ELEM:
+			case WJB_VALUE:
+				write_json_value(writer, &part);
+				break;
+			default:
+				break;
+		}
+	}
+}
+
+static void
+read_json_string(Reader *reader, JsonbValue *value)
+{
+	value->type = jbvString;
+	value->val.string.val = (char *) unconstify(uint8 *, reader->next);
+	value->val.string.len = strlen(value->val.string.val);
+	reader->next += value->val.string.len + 1;
+}
+
+static void
+read_json_scalar(Reader *reader, int kind, JsonbValue *value)
+{
+	switch (kind)
+	{
+		case JSON_NULL:
+			value->type = jbvNull;
+			break;
+		case JSON_STRING:
+			read_json_string(reader, value);
+			break;
+		case JSON_NUMBER:
+			value->type = jbvNumeric;
+			value->val.numeric = DatumGetNumeric(read_numeric(reader));
+			break;
+		default:
+			value->type = jbvBool;
+			value->val.boolean = *reader->next++ != 0;
+			break;
+	}
+}
+
+/* A container that is not complete. */
+typedef struct OpenContainer
+{
+	bool		is_object;
+	uint32		left;
+	struct OpenContainer *around;
+} OpenContainer;
+
+static OpenContainer *
+open_container(Reader *reader, int kind, OpenContainer *around, CompatJsonbBuilder *builder)
+{
+	OpenContainer *container = palloc(sizeof(OpenContainer));
+
+	container->is_object = kind == JSON_OBJECT;
+	container->left = read_uint32(reader);
+	container->around = around;
+	if (container->is_object)
+		compat_jsonb_push(builder, WJB_BEGIN_OBJECT, NULL);
+	else
+	{
+		JsonbValue	array = {.type = jbvArray};
+
+		array.val.array.rawScalar = *reader->next++ == 0;
+		array.val.array.nElems = container->left;
+		/* of a scalar that stands alone the array has to say so */
+		compat_jsonb_push(builder, WJB_BEGIN_ARRAY, array.val.array.rawScalar ? &array : NULL);
+	}
+	return container;
+}
+
+static Datum
+read_document(const ComposedImage *composed, Reader *reader)
+{
+	CompatJsonbBuilder builder = {0};
+	OpenContainer *container = open_container(reader, *reader->next++, NULL, &builder);
+
+	while (container != NULL)
+	{
+		JsonbValue	value;
+		int			kind;
+
+		if (container->left == 0)
+		{
+			compat_jsonb_push(&builder, container->is_object ? WJB_END_OBJECT : WJB_END_ARRAY, NULL);
+			container = container->around;
+			continue;
+		}
+		container->left--;
+		if (container->is_object)
+		{
+			read_json_string(reader, &value);
+			compat_jsonb_push(&builder, WJB_KEY, &value);
+		}
+		kind = *reader->next++;
+		if (kind == JSON_ARRAY || kind == JSON_OBJECT)
+		{
+			container = open_container(reader, kind, container, &builder);
+			continue;
+		}
+		read_json_scalar(reader, kind, &value);
+		compat_jsonb_push(&builder, container->is_object ? WJB_VALUE : WJB_ELEM, &value);
+	}
+	return JsonbPGetDatum(JsonbValueToJsonb(builder.result));
+}
+
+static bool
+set_document(ComposedImage *composed)
+{
+	composed->write = write_document;
+	composed->read = read_document;
+	composed->image.type = PENUMBRA_BPCHAR;
+	composed->image.order = VALUE_ORDER_OF_COLLATION;
+	composed->image.order_collation = DEFAULT_COLLATION_OID;
+	return true;
+}
+
+/* ---------------------------------------------------------------- images - */
+
+static bool
+encode(const ComposedImage *composed, Datum value, const char **image, uint32 *length)
+{
+	Writer		writer = {.scale = SCALE_NONE};
+	int			blanks;
+
+	initStringInfo(&writer.bytes);
+	composed->write(composed, value, &writer);
+	if (composed->image.type == PENUMBRA_BPCHAR)
+	{
+		blanks = blanks_of(&writer);
+		if (blanks < 0)
+			return false;
+		/* the last byte that is compared must be no blank */
+		appendStringInfoChar(&writer.bytes, '\0');
+		enlargeStringInfo(&writer.bytes, blanks);
+		memset(writer.bytes.data + writer.bytes.len, ' ', blanks);
+		writer.bytes.len += blanks;
+	}
+	*image = writer.bytes.data;
+	*length = writer.bytes.len;
+	return true;
+}
+
+static Datum
+decode(const ComposedImage *composed, const char *image, uint32 length)
+{
+	Reader		reader = {(const uint8 *) image, (const uint8 *) image + length};
+
+	if (composed->image.type == PENUMBRA_BPCHAR)
+	{
+		while (reader.end[-1] == ' ')
+			reader.end--;
+		reader.blanks = (const uint8 *) image + length - reader.end;
+		reader.end--;
+	}
+	return composed->read(composed, &reader);
+}
+
+typedef struct KnownImage
+{
+	Oid			type;			/* key */
+	ComposedImage *composed;	/* NULL: the type has no image */
+} KnownImage;
+
+static HTAB *known = NULL;
+
+/* A type's OID can be given again. */
+static void
+forget_images(Datum argument, int cache_id, uint32 hash_value)
+{
+	if (known != NULL)
+		hash_destroy(known);
+	known = NULL;
+}
+
+static void
+prepare_known(void)
+{
+	static bool is_registered = false;
+	HASHCTL		ctl = {.keysize = sizeof(Oid),.entrysize = sizeof(KnownImage),.hcxt = TopMemoryContext};
+
+	if (!is_registered)
+		CacheRegisterSyscacheCallback(TYPEOID, forget_images, (Datum) 0);
+	is_registered = true;
+	if (known == NULL)
+		known = hash_create("Penumbra images", 32, &ctl, HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
+}
+
+static bool
+set_image(ComposedImage *composed)
+{
+	Oid			element = get_element_type(composed->type);
+
+	if (composed->type == JSONBOID)
+		return set_document(composed);
+	if (OidIsValid(element))
+		return set_array(composed, element);
+	if (type_is_range(composed->type))
+		return set_range(composed, composed->type, false);
+	return type_is_multirange(composed->type) && set_range(composed, get_multirange_range(composed->type), true);
+}
+
+/* What is made stays, as others may hold it: that is little, and types are seldom dropped. */
+static const ValueImage *
+image_of(Oid type_oid)
+{
+	ComposedImage made = {
+		.type = type_oid,
+		.image = {.has_parts = true,.encode_parts = encode,.decode_parts = decode}
+	};
+	KnownImage *image;
+	ComposedImage *composed = NULL;
+	bool		is_found;
+
+	prepare_known();
+	image = hash_search(known, &type_oid, HASH_FIND, NULL);
+	if (image != NULL)
+		return image->composed == NULL ? NULL : &image->composed->image;
+	if (set_image(&made))
+	{
+		composed = MemoryContextAlloc(TopMemoryContext, sizeof(ComposedImage));
+		*composed = made;
+		composed->image.composed = composed;
+	}
+	/* looking the type up may have made the table anew */
+	prepare_known();
+	image = hash_search(known, &type_oid, HASH_ENTER, &is_found);
+	image->composed = composed;
+	return composed == NULL ? NULL : &composed->image;
+}
+
+void
+composed_image_install(void)
+{
+	value_image_set_composed(image_of);
+}

@@ -1,0 +1,105 @@
+-- Whole documents, arrays and ranges as keys: the same rows with Penumbra required and without it.
+SET client_min_messages = warning;
+CREATE EXTENSION IF NOT EXISTS penumbra;
+\getenv directory PG_ABS_SRCDIR
+\set agree :directory '/agree.sql'
+\i :agree
+
+CREATE TYPE span AS RANGE (subtype = numeric);
+CREATE TYPE mood AS ENUM ('sad', 'ok', 'glad');
+CREATE FUNCTION value(k int) RETURNS jsonb LANGUAGE sql IMMUTABLE AS $$
+SELECT CASE k % 24
+  WHEN 0 THEN NULL WHEN 1 THEN '[]' WHEN 2 THEN '{}' WHEN 3 THEN 'null' WHEN 4 THEN '""' WHEN 5 THEN '[null]'
+  WHEN 6 THEN '{"b": [1, {"a": "x", "long key": -0.5}], "a": {}}' WHEN 7 THEN '1e20' WHEN 8 THEN '-12345.678901'
+  WHEN 9 THEN '["a", ["b"], []]' WHEN 10 THEN 'true' WHEN 11 THEN '{"a": false}' WHEN 12 THEN '[[[[]]]]'
+  WHEN 13 THEN '" "' WHEN 14 THEN '{"é": "ü"}' WHEN 15 THEN '0' WHEN 16 THEN '-7' WHEN 17 THEN '1e-30'
+  ELSE jsonb_build_object('n', k % 7, 's', 's' || k % 3) END::jsonb $$;
+CREATE FUNCTION numbers(k int) RETURNS int[] LANGUAGE sql IMMUTABLE AS $$
+SELECT CASE k % 11 WHEN 0 THEN NULL WHEN 1 THEN '{}' WHEN 2 THEN '{NULL,3}' WHEN 3 THEN '{{1,2},{3,4}}'
+  WHEN 4 THEN '[0:1]={7,8}' WHEN 5 THEN '{7,8}' WHEN 6 THEN '{{1},{2},{3},{4}}' WHEN 7 THEN '{-2147483648,2147483647}'
+  ELSE ARRAY[k % 5 - 2, k % 7] END::int[] $$;
+CREATE TABLE things (id int, doc jsonb, wrapped jsonb, ints int[], words text[], reals float8[], moments timestamptz[],
+  uuids uuid[], bits bytea[], moods mood[], prices numeric[], cents numeric(10,2)[], spans span, nums numrange, many nummultirange,
+  days daterange[], flags bool[], small "char"[]) WITH (autovacuum_enabled = off);
+INSERT INTO things SELECT k, value(k), jsonb_build_object('v', value(k)), numbers(k),
+  CASE k % 6 WHEN 0 THEN ARRAY['a', NULL] WHEN 1 THEN ARRAY['a'] WHEN 2 THEN ARRAY['a', 'b'] WHEN 3 THEN ARRAY['ab'] WHEN 4 THEN ARRAY['', 'é'] END,
+  CASE k % 5 WHEN 0 THEN '{NaN,-Infinity}' WHEN 1 THEN '{0,Infinity}' WHEN 2 THEN '{-1.5}' WHEN 3 THEN '{1e300,-1e-300}' END::float8[],
+  ARRAY['epoch'::timestamptz + (k % 9 - 4) * interval '1 year', 'infinity'],
+  ARRAY[md5((k % 5)::text)::uuid], CASE k % 4 WHEN 0 THEN ARRAY['\x00'::bytea] WHEN 1 THEN ARRAY['\x0000'::bytea] WHEN 2 THEN ARRAY['\x'::bytea, '\x00ff'] ELSE ARRAY['\x00ff'::bytea] END,
+  ARRAY['sad', CASE k % 3 WHEN 0 THEN 'ok' ELSE 'glad' END]::mood[],
+  CASE k % 7 WHEN 0 THEN '{1,2.5}' WHEN 1 THEN '{-1e40,NaN}' WHEN 2 THEN '{Infinity,-Infinity}' WHEN 3 THEN '{0}' WHEN 4 THEN '{99999999.9999,1}' END::numeric[],
+  ARRAY[k % 3, 0.5, k % 2, 10], span(k % 4, k % 4 + 1.5), CASE k % 5 WHEN 0 THEN 'empty' WHEN 1 THEN '(,5]' WHEN 2 THEN '[1.25,)' WHEN 3 THEN '(,)' ELSE '(-3,4)' END::numrange,
+  nummultirange(numrange(k % 3, 7), numrange(10, 11 + k % 2)), ARRAY[daterange('2024-01-01', '2024-01-02'::date + k % 3)], ARRAY[k % 2 = 0, NULL],
+  ARRAY[(chr(65 + k % 3))::"char"]
+FROM generate_series(1, 4000) k;
+CREATE TABLE others WITH (autovacuum_enabled = off) AS SELECT id, doc, ints, words, prices, nums, spans FROM things WHERE id % 3 = 0 AND id < 400;
+VACUUM ANALYZE things, others;
+
+CREATE TABLE questions (q text, id serial);
+INSERT INTO questions (q)
+SELECT replace(q, '$', c) FROM (VALUES
+  ('SELECT $, count(*), sum(id) FROM things GROUP BY 1'),
+  ('SELECT DISTINCT $ FROM things'),
+  ('SELECT id % 3, count(DISTINCT $), count($) FROM things GROUP BY 1'),
+  ('SELECT $, id FROM things ORDER BY $ DESC, id LIMIT 50'),
+  ('SELECT id, $ FROM things ORDER BY $ NULLS FIRST, id')) t (q),
+  unnest(ARRAY['doc', 'wrapped->''v''', 'wrapped', 'ints', 'words', 'reals', 'moments', 'uuids', 'bits', 'moods', 'prices', 'spans', 'nums', 'many', 'days', 'flags', 'small']) WITH ORDINALITY c (c, o)
+WHERE NOT (c = 'moods' AND q LIKE '%ORDER BY%') ORDER BY o, q;
+INSERT INTO questions (q) VALUES
+  ('SELECT cents, count(*) FROM things GROUP BY 1'),
+  ('SELECT max(ints), min(ints), max(words), min(words) FROM things WHERE id % 11 <> 0'),
+  ('SELECT count(*), sum(t.id) FROM things t JOIN others o ON t.doc = o.doc'),
+  ('SELECT count(*), sum(t.id) FROM things t JOIN others o ON t.wrapped->''v'' = o.doc AND t.ints = o.ints'),
+  ('SELECT count(*) FROM things t WHERE EXISTS (SELECT FROM others o WHERE o.words = t.words)'),
+  ('SELECT count(*) FROM things t WHERE NOT EXISTS (SELECT FROM others o WHERE o.prices = t.prices)'),
+  ('SELECT t.id, o.id FROM things t LEFT JOIN others o ON o.nums = t.nums AND o.id = t.id WHERE t.id < 200'),
+  ('SELECT o.spans, count(*) FROM things t JOIN others o USING (spans) GROUP BY 1'),
+  ('SELECT doc, wrapped->''v''->>''s'', count(*) FROM things GROUP BY 1, 2'),
+  ('SELECT wrapped->''v'', count(*) FROM things WHERE wrapped->''v''->>''s'' = ''s1'' GROUP BY 1'),
+  ('SELECT wrapped->''v'', count(*), max(wrapped->''v''->>''n'') FROM things GROUP BY 1 HAVING count(*) > 100'),
+  ('SELECT ints, cardinality(ints), count(*) FROM things GROUP BY 1, 2'),
+  ('SELECT ints, rank() OVER (PARTITION BY words ORDER BY ints, id) FROM things WHERE id < 500'),
+  ('SELECT id, ints FROM things WHERE 7 = ANY (ints) ORDER BY ints, id'),
+  ('SELECT count(*) FROM things WHERE ints = ''{7,8}'' OR words > ''{a}'''),
+  ('SELECT count(*) FROM (SELECT doc, ints, count(*) FROM things GROUP BY GROUPING SETS ((doc), (ints), ())) s'),
+  ('SELECT t.ints, count(*) FROM things t JOIN others o ON t.id = o.id + 1 WHERE t.ints < o.ints GROUP BY 1');
+SELECT penumbra.load('things'), penumbra.load('others');
+SELECT penumbra.load('things', ARRAY['doc', 'wrapped', 'wrapped->''v''', 'ints', 'words', 'reals', 'moments', 'uuids', 'bits', 'moods', 'prices',
+  'cents', 'spans', 'nums', 'many', 'days', 'flags', 'small', 'wrapped->''v''->>''s''', 'wrapped->''v''->>''n''', 'cardinality(ints)', '7 = ANY (ints)',
+  'ints = ''{7,8}''']) > 0 AS loaded;
+SELECT penumbra.load('others', ARRAY['doc', 'ints', 'words', 'prices', 'nums', 'spans']) > 0 AS loaded;
+SELECT count(*) FROM questions;
+SELECT q, answer FROM (SELECT q, agree(q) AS answer FROM questions ORDER BY id) s WHERE answer !~ '^\d+ rows$' OR answer = '0 rows';
+SET penumbra.mode = require;
+EXPLAIN (COSTS OFF) SELECT wrapped->'v', count(DISTINCT ints) FROM things GROUP BY 1;
+EXPLAIN (COSTS OFF) SELECT count(*) FROM things t JOIN others o ON t.words = o.words;
+RESET penumbra.mode;
+DROP TABLE questions, others;
+
+-- Numbers that are equal and written differently are one value.
+CREATE TABLE forms (id int, doc jsonb, list numeric[], reals float8[], span numrange) WITH (autovacuum_enabled = off);
+INSERT INTO forms SELECT k, jsonb_build_object('p', (ARRAY['1', '1.0', '1.00', '2.50', '2.5', '0', '0.000', '-3.10'])[1 + k % 8]::numeric),
+  ARRAY[(ARRAY[1, 1.0, 2.00])[1 + k % 3], 3.5], CASE k % 2 WHEN 0 THEN '{0,1}' ELSE '{-0,1}' END::float8[], numrange(1.0, (ARRAY[5, 5.0, 6])[1 + k % 3])
+FROM generate_series(1, 1000) k;
+VACUUM ANALYZE forms;
+SELECT penumbra.load('forms'), penumbra.load('forms', ARRAY['doc', 'doc->''p''', 'list', 'reals', 'span']);
+SELECT agree('SELECT (doc->''p'')::text::numeric + 0.000, n FROM (SELECT doc->''p'' AS p, count(*) AS n FROM forms GROUP BY 1) s, LATERAL (SELECT jsonb_build_object(''p'', p) AS doc) d') LIKE '% rows' AS same_groups;
+SELECT agree('SELECT count(*) FROM (SELECT doc FROM forms GROUP BY 1) s');
+SELECT agree('SELECT count(DISTINCT list), count(DISTINCT reals), count(DISTINCT span), count(DISTINCT doc->''p'') FROM forms');
+SELECT agree('SELECT id, doc->''p'', list, reals, span FROM forms ORDER BY doc->''p'', list, reals, span, id');
+SELECT agree('SELECT count(*) FROM forms a JOIN forms b ON a.list = b.list AND a.doc->''p'' = b.doc->''p''');
+-- Ways of writing that an image does not tell: the query is PostgreSQL's.
+INSERT INTO forms (id, doc) SELECT 2000, jsonb_build_object('p', jsonb_build_array(1, 1, 1, 1, 1.0));
+SET penumbra.mode = prefer;
+SELECT doc->'p', count(*) FROM forms WHERE id >= 1000 GROUP BY 1 ORDER BY 1;
+RESET penumbra.mode;
+
+-- Orders that bytes do not have.
+SET penumbra.mode = require;
+SELECT moods FROM things ORDER BY moods;
+SELECT words FROM things ORDER BY words COLLATE "en-x-icu";
+RESET penumbra.mode;
+
+DROP TABLE things, forms;
+DROP FUNCTION value, numbers, agree, rows_of;
+DROP TYPE span, mood;
