@@ -39,33 +39,37 @@ class Tests:
             "isolation": test_names(suite, f"{ISOLATION}/isolation_schedule"),
         }
 
-    def run(self, side: str) -> tuple[dict[str, Path], str]:
-        """On a server of its own: the outputs' directories, and the log."""
-        settings = SETTINGS | {"shared_preload_libraries": SIDES[side]}
-        server = PrivateServer(self.suite.place / f"server-{side}", settings, initdb_options=INITDB_OPTIONS)
-        with server:
-            results = {
-                "regression": self.suite.run(f"regression-{side}", server, [
-                    f"--schedule={self.suite.source}/parallel_schedule", "--max-concurrent-tests=20"]),
-                "plpgsql": self.suite.run(f"plpgsql-{side}", server, self.names["plpgsql"], self.plpgsql),
-                "isolation": self.suite.run(f"isolation-{side}", server, [
-                    "--load-extension=penumbra_lookup", *self.names["isolation"]], self.specs,
-                    "isolation/pg_isolation_regress"),
-            }  # fmt: skip
-        return results, server.log.read_text(errors="replace")
+    def run(self, side: str, server: PrivateServer) -> dict[str, Path]:
+        """The outputs' directories."""
+        return {
+            "regression": self.suite.run(f"regression-{side}", server, [
+                f"--schedule={self.suite.source}/parallel_schedule", "--max-concurrent-tests=20"]),
+            "plpgsql": self.suite.run(f"plpgsql-{side}", server, self.names["plpgsql"], self.plpgsql),
+            "isolation": self.suite.run(f"isolation-{side}", server, [
+                "--load-extension=penumbra_lookup", *self.names["isolation"]], self.specs,
+                "isolation/pg_isolation_regress"),
+        }  # fmt: skip
+
+
+def private_server(suite: Suite, side: str) -> PrivateServer:
+    settings = SETTINGS | {"shared_preload_libraries": SIDES[side]}
+    return PrivateServer(suite.place / f"server-{side}", settings, initdb_options=INITDB_OPTIONS)
 
 
 def compare(suite: Suite) -> int:
     tests = Tests(suite)
-    with ThreadPoolExecutor() as threads:
-        (stock, _), (lookup, log) = threads.map(tests.run, SIDES)
+    servers = [private_server(suite, side) for side in SIDES]
+    # An interrupt stops the servers first, so that nobody waits for the tests.
+    with ThreadPoolExecutor() as threads, servers[0], servers[1]:
+        stock, lookup = threads.map(tests.run, SIDES, servers)
+    log = servers[1].log.read_text(errors="replace")
     has_leaks = any(leak in log for leak in LEAKS)
     print("FAILED: leaks" if has_leaks else "ok: no reference was left")
     ready = sum(int(count) for count in re.findall(r"executions on ready states: (\d+)", log))
     has_few = ready < READY_STEPS
     print(f"{'FAILED' if has_few else 'ok'}: {ready} steps of specs on ready states")
     return has_leaks + has_few + sum(test_failed(f"{kind}, {name}", name, stock[kind], lookup[kind])
-                           for kind, names in tests.names.items() for name in names)  # fmt: skip
+                                     for kind, names in tests.names.items() for name in names)  # fmt: skip
 
 
 if __name__ == "__main__":
