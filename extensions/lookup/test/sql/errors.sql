@@ -203,7 +203,9 @@ EXECUTE sorts(20);
 EXECUTE sorts(20);
 SET work_mem = '64kB';
 SET temp_file_limit = '8kB';
+\set VERBOSITY sqlstate
 EXECUTE sorts(900);
+\set VERBOSITY default
 RESET temp_file_limit;
 EXECUTE sorts(900);
 RESET work_mem;
