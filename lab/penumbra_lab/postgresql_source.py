@@ -53,19 +53,9 @@ def _versions(options: list[str], package: str, directory: Path) -> list[str]:
 
 
 def source_tree(major: int) -> Path:
-    """The unpacked regression suite (src/test/regress), fetched on first use."""
-    return _fetched(major, f"source-{major}", "regress", "*/src/test/regress")
-
-
-def whole_source_tree(major: int) -> Path:
-    """All of the source, fetched on first use."""
-    return _fetched(major, f"whole-source-{major}", "postgresql", "*")
-
-
-def _fetched(major: int, name: str, folder: str, unpacked: str) -> Path:
-    """This folder of the source archive as .penumbra/name/folder."""
-    place = state_directory() / name
-    finished = place / folder
+    """All of the source, fetched on first use and unpacked as .penumbra/source-15/postgresql."""
+    place = state_directory() / f"source-{major}"
+    finished = place / "postgresql"
     if finished.exists():
         return finished
     shutil.rmtree(place, ignore_errors=True)
@@ -80,7 +70,7 @@ def _fetched(major: int, name: str, folder: str, unpacked: str) -> Path:
         )
         archives = sorted(place.glob(f"{package}_*.orig.tar.*"))
         if fetched.returncode == 0 and archives:
-            _unpack(archives[-1], unpacked, finished)
+            _unpack(archives[-1], finished)
             for path in (*archives, *place.glob("*.dsc"), *place.glob("*.debian.tar.*")):
                 path.unlink()
             shutil.rmtree(place / "lists", ignore_errors=True)
@@ -121,12 +111,11 @@ def fetched_package(version: str) -> Path | None:
     return programs
 
 
-def _unpack(archive: Path, unpacked: str, finished: Path) -> None:
+def _unpack(archive: Path, finished: Path) -> None:
     """Readable by everybody, and there only when all of it is."""
     part = finished.with_name("unpacking")
     part.mkdir()
-    strip = f"--strip-components={1 + unpacked.count('/')}"
-    done = _run(["tar", "xf", str(archive), "--wildcards", strip, unpacked], part)
+    done = _run(["tar", "xf", str(archive), "--strip-components=1"], part)
     if done.returncode != 0:
         raise LabError(f"{archive}: {done.stderr.strip()}")
     for path in (part, *part.rglob("*")):

@@ -1,4 +1,4 @@
-"""Running PostgreSQL's regression suite: what the ways of running it share."""
+"""Running PostgreSQL's own tests: what the ways of running them share."""
 
 import re
 import shutil
@@ -27,7 +27,8 @@ class Suite:
 
     def __init__(self, name: str) -> None:
         self.installation = Installation.find()
-        self.source = source_tree(self.installation.major)
+        self.tree = source_tree(self.installation.major)
+        self.source = self.tree / "src/test/regress"
         self.place = run_directory(name)
         self._library = self.place / "library"
         self._library.mkdir(parents=True)
@@ -47,16 +48,18 @@ class Suite:
         for module in ("refint.so", "autoinc.so"):
             (self._library / module).symlink_to(self.installation.library_directory / module)
 
-    def run(self, name: str, server: PrivateServer, options: Sequence[str]) -> Path:
-        """pg_regress with these options on the running server; the directory of the tests' outputs."""
+    def run(self, name: str, server: PrivateServer, options: Sequence[str], source: Path | None = None,
+            program: str = "regress/pg_regress") -> Path:
+        """The tests of a folder, which is the regression suite's, with these options on the running server: their outputs."""
+        source = source or self.source
         output = self.place / name
         output.mkdir(parents=True)
         give_to_server_user(output)
         done = subprocess.run(
-            [*server_user(), str(self.installation.library_directory / "pgxs/src/test/regress/pg_regress"),
+            [*server_user(), str(self.installation.library_directory / "pgxs/src/test" / program),
              f"--bindir={self.installation.bin_directory}", f"--dlpath={self._library}",
-             f"--inputdir={self.source}", f"--outputdir={output}",
-             *([f"--expecteddir={self.source}"] if self.installation.major >= 16 else []),
+             f"--inputdir={source}", f"--outputdir={output}",
+             *([f"--expecteddir={source}"] if self.installation.major >= 16 else []),
              f"--host={server.socket_directory}", "--port=5432", "--user=postgres", *options],
             capture_output=True, text=True, errors="replace", cwd=output,
         )  # fmt: skip
@@ -70,8 +73,8 @@ class Suite:
         return output / "results"
 
 
-def test_names(suite: Suite) -> list[str]:
-    listed = re.findall(r"^test:(.*)$", (suite.source / "parallel_schedule").read_text(), re.M)
+def test_names(suite: Suite, schedule: str = "src/test/regress/parallel_schedule") -> list[str]:
+    listed = re.findall(r"^test:(.*)$", (suite.tree / schedule).read_text(), re.M)
     return [name for group in listed for name in group.split()]
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from penumbra_lab.errors import LabError
-from penumbra_lab.postgresql_source import whole_source_tree
+from penumbra_lab.postgresql_source import source_tree
 from penumbra_lab.server import Installation, give_to_server_user
 from penumbra_lab.state import state_directory
 
@@ -63,7 +63,7 @@ def postgresql(kind: Kind) -> Path:
         building.mkdir(parents=True)
         # What is built runs while building, and leaks on purpose.
         environment = {"ASAN_OPTIONS": "detect_leaks=0"}
-        run([str(whole_source_tree(major) / "configure"), f"--prefix={prefix}", "--enable-cassert", "--enable-debug",
+        run([str(source_tree(major) / "configure"), f"--prefix={prefix}", "--enable-cassert", "--enable-debug",
              "--enable-tap-tests", "--without-readline", "--with-icu", "--with-lz4", "--with-zstd", "CC=gcc",
              f"CFLAGS={kind.flags}"], building, environment)  # fmt: skip
         for target in ("all", "install"):

@@ -109,7 +109,7 @@ def valgrind_suites(bin_directory: Path) -> list[Suite]:
         (bin_directory / "postgres").rename(real)
     for name in WITH_VALGRIND:
         build.run(build.make_command(VALGRIND, bin_directory, name, "install"), tree)
-    suppressions = build.whole_source_tree(build.Installation.find().major) / "src/tools/valgrind.supp"
+    suppressions = build.source_tree(build.Installation.find().major) / "src/tools/valgrind.supp"
     script = bin_directory / "postgres"
     script.write_text(
         "#!/bin/sh\n"

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from penumbra_lab.errors import LabError
-from penumbra_lab.postgresql_source import whole_source_tree
+from penumbra_lab.postgresql_source import source_tree
 from penumbra_lab.run.document import RunDocument, Variant, write_run
 from penumbra_lab.run.pgbench import WORKLOADS, Workload
 from penumbra_lab.run.recording import one_line
@@ -104,7 +104,7 @@ def tune_postgresql(source: Path | None, workload_name: str, script: Path | None
     """
     workload = Workload(script.stem, script=script) if script else WORKLOADS[workload_name]
     compilers = _compilers(options)
-    source = source or whole_source_tree(Installation.find().major)
+    source = source or source_tree(Installation.find().major)
     others = tuple(w for w in WORKLOADS.values() if w.name != workload.name)
     place = _place("postgresql", f"{source.resolve()} {workload.name}")
     project = PostgreSQL(source, workload, place, compilers[0], _jobs(options), others)

@@ -36,16 +36,31 @@ def transfer(connection: psycopg.Connection, rng: random.Random, isolation: str)
         connection.execute("ROLLBACK")
 
 
-def work(connection: psycopg.Connection, seed: int, isolation: str, failures: list) -> None:
+def work(
+    connection: psycopg.Connection, seed: int, isolation: str, failures: list, transfers: int = TRANSFERS
+) -> None:
     rng = random.Random(seed)
     try:
-        for _ in range(TRANSFERS):
+        for _ in range(transfers):
             try:
                 transfer(connection, rng, isolation)
             except (psycopg.errors.SerializationFailure, psycopg.errors.DeadlockDetected):
                 connection.execute("ROLLBACK")
     except Exception as error:  # noqa: BLE001
         failures.append(error)
+
+
+def prepare(connection: psycopg.Connection) -> None:
+    connection.execute("SET enable_seqscan = off; SET enable_bitmapscan = off; SET deadlock_timeout = '10ms'")
+    for name, statement in STATEMENTS.items():
+        connection.execute(f"PREPARE {name} AS {statement}")
+
+
+def check_accounts(connection: psycopg.Connection) -> None:
+    total = "SELECT count(*), sum(balance) FROM accounts"
+    assert connection.execute(total).fetchone() == (ACCOUNTS, ACCOUNTS * 1000)
+    connection.execute("CREATE EXTENSION IF NOT EXISTS amcheck")
+    connection.execute("SELECT bt_index_check(indexrelid, true) FROM pg_index WHERE indrelid = 'accounts'::regclass")
 
 
 @pytest.mark.timeout(300)
@@ -59,9 +74,7 @@ def test_concurrent_transfers(server, seed, isolation):
         first.execute(SETUP)
         first.execute("CREATE EXTENSION penumbra_lookup")
         for connection in connections:
-            connection.execute("SET enable_seqscan = off; SET enable_bitmapscan = off; SET deadlock_timeout = '10ms'")
-            for name, statement in STATEMENTS.items():
-                connection.execute(f"PREPARE {name} AS {statement}")
+            prepare(connection)
         workers = [threading.Thread(target=work, args=(connection, seed + number, isolation, failures))
                    for number, connection in enumerate(connections)]  # fmt: skip
         for worker in workers:
@@ -69,10 +82,40 @@ def test_concurrent_transfers(server, seed, isolation):
         for worker in workers:
             worker.join()
         assert not failures
-        total = "SELECT count(*), sum(balance) FROM accounts"
-        assert first.execute(total).fetchone() == (ACCOUNTS, ACCOUNTS * 1000)
+        check_accounts(first)
         assert first.execute("SELECT count(*) > 50 FROM entries").fetchone()[0]
         outcomes = dict(first.execute("SELECT outcome, executions FROM penumbra_lookup.executions").fetchall())
         assert outcomes["ready"] > TRANSFERS / 2, str(outcomes)
-        first.execute("CREATE EXTENSION amcheck")
-        first.execute("SELECT bt_index_check(indexrelid, true) FROM pg_index WHERE indrelid = 'accounts'::regclass")
+
+
+@pytest.mark.timeout(300)
+def test_crash(server, seed):
+    """What a crash breaks off is undone, and what was committed is there."""
+    failures: list[Exception] = []
+    with server.connect("ready") as connection:
+        connection.autocommit = True
+        connection.execute(SETUP)
+        connection.execute("CREATE EXTENSION penumbra_lookup")
+    for _ in range(3):
+        connections = [server.connect("ready") for _ in range(3)]
+        for connection in connections:
+            connection.autocommit = True
+            prepare(connection)
+        workers = [threading.Thread(target=work, args=(connection, seed + number, "READ COMMITTED", failures, 10**6))
+                   for number, connection in enumerate(connections)]  # fmt: skip
+        with server.connect("ready") as connection:
+            connection.autocommit = True
+            count = "SELECT count(*) FROM entries"
+            before = connection.execute(count).fetchone()[0]
+            for worker in workers:
+                worker.start()
+            while connection.execute(count).fetchone()[0] < before + 100:
+                assert not failures
+        server.crash()
+        for worker in workers:
+            worker.join()
+        assert all(isinstance(failure, psycopg.OperationalError) for failure in failures), failures
+        failures.clear()
+        server.start()
+        with server.connect("ready") as connection:
+            check_accounts(connection)

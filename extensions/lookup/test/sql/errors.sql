@@ -195,6 +195,25 @@ EXECUTE sleeps(-1);
 EXECUTE sleeps(-1);
 EXECUTE sleeps(-1);
 
+-- a sort that needs more of the disk than it may have, and one that goes there
+PREPARE sorts(int) AS SELECT name FROM items WHERE id <= $1 ORDER BY repeat(name, 100) OFFSET $1 - 1;
+SELECT penumbra_lookup.reset_executions();
+EXECUTE sorts(20);
+EXECUTE sorts(20);
+EXECUTE sorts(20);
+SET work_mem = '64kB';
+SET temp_file_limit = '8kB';
+\set VERBOSITY sqlstate
+EXECUTE sorts(900);
+\set VERBOSITY default
+RESET temp_file_limit;
+EXECUTE sorts(900);
+RESET work_mem;
+EXECUTE sorts(20);
+EXECUTE sorts(20);
+EXECUTE sorts(20);
+TABLE taken;
+
 -- a plan that goes while its execution is broken off
 DO $$
 DECLARE

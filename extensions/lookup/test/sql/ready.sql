@@ -187,6 +187,19 @@ EXECUTE whole_row(1);
 EXECUTE whole_row(1);
 SELECT outcome, executions FROM penumbra_lookup.executions WHERE executions > 0 AND outcome <> 'not cached';
 
+-- partitions that are pruned when the execution starts
+CREATE TABLE parts (id int PRIMARY KEY, name text) PARTITION BY RANGE (id);
+CREATE TABLE part1 PARTITION OF parts FOR VALUES FROM (0) TO (10);
+CREATE TABLE part2 PARTITION OF parts FOR VALUES FROM (10) TO (20);
+INSERT INTO parts SELECT i, 'of part ' || i / 10 + 1 FROM generate_series(0, 19) i;
+PREPARE pruned(int) AS SELECT name FROM parts WHERE id = $1;
+SELECT penumbra_lookup.reset_executions();
+EXECUTE pruned(5);
+EXECUTE pruned(15);
+EXECUTE pruned(5);
+EXECUTE pruned(25);
+SELECT sum(executions) FROM penumbra_lookup.executions WHERE outcome IN ('node', 'statement');
+
 -- EXPLAIN ANALYZE takes PostgreSQL's path
 SELECT penumbra_lookup.reset_executions();
 DO $$BEGIN EXECUTE 'EXPLAIN (ANALYZE) EXECUTE by_key(5)'; END$$;

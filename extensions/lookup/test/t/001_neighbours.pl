@@ -64,6 +64,14 @@ $answer = $node->safe_psql('postgres',
 	'SET auto_explain.log_min_duration = 0; SET auto_explain.log_analyze = on;' . $prepare . $execute . $ready);
 like($answer, qr/ready 0$/, 'no ready states where auto_explain measures');
 
+# what the server logs of each statement
+$offset = -s $node->logfile;
+like($node->safe_psql('postgres', 'SET log_executor_stats = on; SET log_min_duration_statement = 0; SET track_io_timing = on;'
+		  . $prepare . $execute . $ready), qr/item 10\nready 8$/, 'ready states with statistics of the executor');
+my $log = slurp_file($node->logfile, $offset);
+cmp_ok(scalar(() = $log =~ /duration: [\d.]+ ms/g), '>=', 10, 'each execution is logged with its duration');
+cmp_ok(scalar(() = $log =~ /EXECUTOR STATISTICS/g), '>=', 10, 'each execution is logged with its statistics');
+
 # write skew: both read what the other one changes
 my @sessions = map { $node->background_psql('postgres', on_error_stop => 0) } 1 .. 2
   if PostgreSQL::Test::Cluster->can('background_psql') && $node->can('background_psql');
