@@ -932,7 +932,9 @@ decode(const ComposedImage *composed, const char *image, uint32 length)
 typedef struct KnownImage
 {
 	Oid			type;			/* key */
-	ComposedImage *composed;	/* NULL: the type has no image */
+	bool		is_current;
+	bool		has_image;
+	ComposedImage *composed;	/* where it is, as others may hold it */
 } KnownImage;
 
 static HTAB *known = NULL;
@@ -941,22 +943,30 @@ static HTAB *known = NULL;
 static void
 forget_images(Datum argument, int cache_id, uint32 hash_value)
 {
-	if (known != NULL)
-		hash_destroy(known);
-	known = NULL;
+	HASH_SEQ_STATUS images;
+	KnownImage *image;
+
+	hash_seq_init(&images, known);
+	while ((image = hash_seq_search(&images)) != NULL)
+		image->is_current = false;
 }
 
-static void
-prepare_known(void)
+static KnownImage *
+known_image(Oid type_oid)
 {
-	static bool is_registered = false;
 	HASHCTL		ctl = {.keysize = sizeof(Oid),.entrysize = sizeof(KnownImage),.hcxt = TopMemoryContext};
+	KnownImage *image;
+	bool		is_found;
 
-	if (!is_registered)
-		CacheRegisterSyscacheCallback(TYPEOID, forget_images, (Datum) 0);
-	is_registered = true;
 	if (known == NULL)
+	{
 		known = hash_create("Penumbra images", 32, &ctl, HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
+		CacheRegisterSyscacheCallback(TYPEOID, forget_images, (Datum) 0);
+	}
+	image = hash_search(known, &type_oid, HASH_ENTER, &is_found);
+	if (!is_found)
+		*image = (KnownImage) {.type = type_oid};
+	return image;
 }
 
 static bool
@@ -973,7 +983,6 @@ set_image(ComposedImage *composed)
 	return type_is_multirange(composed->type) && set_range(composed, get_multirange_range(composed->type), true);
 }
 
-/* What is made stays, as others may hold it: that is little, and types are seldom dropped. */
 static const ValueImage *
 image_of(Oid type_oid)
 {
@@ -981,25 +990,21 @@ image_of(Oid type_oid)
 		.type = type_oid,
 		.image = {.has_parts = true,.encode_parts = encode,.decode_parts = decode}
 	};
-	KnownImage *image;
-	ComposedImage *composed = NULL;
-	bool		is_found;
+	KnownImage *image = known_image(type_oid);
 
-	prepare_known();
-	image = hash_search(known, &type_oid, HASH_FIND, NULL);
-	if (image != NULL)
-		return image->composed == NULL ? NULL : &image->composed->image;
-	if (set_image(&made))
+	if (!image->is_current)
 	{
-		composed = MemoryContextAlloc(TopMemoryContext, sizeof(ComposedImage));
-		*composed = made;
-		composed->image.composed = composed;
+		image->has_image = set_image(&made);
+		image->is_current = true;
+		if (image->has_image && image->composed == NULL)
+			image->composed = MemoryContextAlloc(TopMemoryContext, sizeof(ComposedImage));
+		if (image->has_image)
+		{
+			*image->composed = made;
+			image->composed->image.composed = image->composed;
+		}
 	}
-	/* looking the type up may have made the table anew */
-	prepare_known();
-	image = hash_search(known, &type_oid, HASH_ENTER, &is_found);
-	image->composed = composed;
-	return composed == NULL ? NULL : &composed->image;
+	return image->has_image ? &image->composed->image : NULL;
 }
 
 void
