@@ -162,6 +162,9 @@ PostgreSQL would read from its first page to its last, the engine gives them tha
 their positions holds (4 bytes each). PostgreSQL aggregates above joins and partitions, in grouping sets, and where it
 would read by an index. It also does so where the engine would have to group, sort or compare arrays, and where one
 result exceeds 1 GB. Rows that are equal in all keys have no order among each other, as in PostgreSQL.
+
+`count(DISTINCT (a, b))` of a row runs in vectors where each column is of an integer type, `boolean`, `date`,
+`timestamp`, `timestamptz`, `text`, `varchar` or `numeric(p, s)`, so that equal values are written alike.
 """
 
 WINDOWS = """

@@ -17,6 +17,8 @@ BY_VALUE = (
     "value"  # 1.0 and 1.00, 0 and -0: which of equal values is shown depends on the row order
 )
 ROUNDED = "rounded"  # floating-point sums depend on the row order
+# Of columns whose equal values are written alike, rows are compared in vectors.
+ROW_KINDS = ("i2", "i4", "i8", "d", "ts", "tz", "text", "bool", "num", "f8")
 PAIR_AGGREGATES = ["corr", "covar_pop", "covar_samp", "regr_slope", "regr_intercept", "regr_r2", "regr_avgx",
                    "regr_avgy", "regr_sxx", "regr_syy", "regr_sxy"]  # fmt: skip
 ORDERLESS_KINDS = {"num", "f4", "f8", "bp"}
@@ -218,6 +220,7 @@ class QueryGenerator:
         pair = ", ".join(f"{self.expressions.column(pick(['i2', 'i4'])) or 7} % 100" for _ in range(2))
         of_pairs = pick(PAIR_AGGREGATES)
         distinct = self.expressions.column(number) or "1"
+        row = ", ".join(self.expressions.column(pick(ROW_KINDS)) or "NULL::date" for _ in range(pick([1, 2, 2, 3])))
         # Of equal numerics of several scales one is summed: which, depends on the order.
         is_one_of_equals = number == "num" and any(
             c.name == distinct and c.is_written_differently for c in COLUMNS
@@ -226,6 +229,7 @@ class QueryGenerator:
         made = pick([
             Output("count(*)"), Output("count(*)"), Output(f"count({argument})"),
             Output(f"count(DISTINCT {argument})"), Output(f"count(DISTINCT {pick(WHOLE_KEYS).sql if self.expressions.path_share > 0 else argument})"),
+            Output(f"count(DISTINCT ROW({row}))"),
             Output(f"sum({amount})", of_floats), Output(f"sum({amount})", of_floats),
             Output(f"avg({amount})", of_floats), Output(f"avg({amount})", of_floats),
             Output(f"min({measured})", of_equals), Output(f"max({measured})", of_equals),

@@ -8,6 +8,14 @@ INSERT INTO o SELECT i, i % 7, nullif(i % 50, 3), i / 3.0, i % 9 / 4.0, i % 100,
   i * interval '1 hour', CASE i % 2 WHEN 0 THEN '-0' ELSE '0' END::float8 FROM generate_series(1, 5000) i;
 VACUUM ANALYZE o;
 SELECT penumbra.load('o') > 0 AS loaded;
+CREATE TABLE rows_of (id int, a text, b text, d date, s timestamp, z timestamptz);
+INSERT INTO rows_of VALUES (1, 'a,1:b', 'c'), (2, 'a', 'b,1:c'), (3, 'a', NULL), (4, 'a', ''), (5, 'a', ''), (6, NULL, 'a'),
+  (7, NULL, NULL), (8, NULL, NULL), (9, '', NULL), (10, '1:a', '1'), (11, '1', '1:a');
+INSERT INTO rows_of (id, d, s, z) VALUES (12, 'infinity', 'infinity', '-infinity'), (13, '-infinity', 'infinity', 'infinity'),
+  (14, 'infinity', '-infinity', 'infinity'), (15, '5874897-12-31', '294276-12-31', '4714-11-24 BC'), (16, '4714-11-24 BC', NULL, NULL),
+  (17, '2001-02-03', '2001-02-03 00:00:00.000001', '2001-02-03'), (18, '2001-02-03', '2001-02-03', '2001-02-03');
+VACUUM ANALYZE rows_of;
+SELECT penumbra.load('rows_of') > 0 AS loaded;
 -- whether the query runs in vectors, or why not, and whether the answer is PostgreSQL's
 CREATE FUNCTION ordered(query text, OUT in_vectors boolean, OUT reason text, OUT are_equal boolean)
 LANGUAGE plpgsql AS $$
@@ -61,6 +69,14 @@ SELECT * FROM ordered('SELECT array_agg(DISTINCT v), array_agg(DISTINCT v ORDER 
 SELECT * FROM ordered('SELECT g, v, array_agg(id ORDER BY id), string_agg(t, '','' ORDER BY id) FROM o WHERE id < 500 GROUP BY CUBE (g, v)');
 SELECT * FROM ordered('SELECT a.id, (SELECT string_agg(b.t, '','' ORDER BY b.id) FROM o b WHERE b.v = a.v) FROM o a WHERE a.id < 100');
 SELECT * FROM ordered('SELECT g, cardinality(array_agg(t ORDER BY id)) FROM o GROUP BY g HAVING length(string_agg(t, '','' ORDER BY id)) > 10');
+-- rows that differ, which are compared as PostgreSQL's are: NULLs are equal, texts keep their limits
+SELECT * FROM ordered('SELECT g, count(DISTINCT (v, t)), count(DISTINCT (v, m, id % 5)) FILTER (WHERE id > 9), count(DISTINCT ROW(v)), count(*) FROM o GROUP BY g');
+SELECT * FROM ordered('SELECT count(DISTINCT (a, b)), count(DISTINCT (b, a, id = 0)), count(DISTINCT (d, s)), count(DISTINCT (s, NULL::int, z)) FROM rows_of');
+SELECT * FROM ordered('SELECT count(DISTINCT (NULL::int, 1)) FROM o');
+SELECT count(DISTINCT (a, b)), count(DISTINCT (d, s)), count(DISTINCT (z, d)) FROM rows_of;
+SELECT * FROM ordered('SELECT count(DISTINCT (f, v)) FROM o');
+SELECT * FROM ordered('SELECT count(DISTINCT (n, v)) FROM o');
+SELECT * FROM ordered('SELECT count(DISTINCT (c, i)) FROM o');
 -- arrays of fractions
 SELECT * FROM ordered('SELECT g, percentile_cont(ARRAY[0, 0.5, 0.9, 0.5]) WITHIN GROUP (ORDER BY f), percentile_cont(0.5) WITHIN GROUP (ORDER BY f) FROM o GROUP BY g');
 SELECT * FROM ordered('SELECT percentile_cont(ARRAY[0.1, 0.7]) WITHIN GROUP (ORDER BY i DESC), percentile_disc(ARRAY[1, 0]) WITHIN GROUP (ORDER BY m),
@@ -109,4 +125,4 @@ SELECT * FROM ordered('SELECT id % 1000 AS k, percentile_cont(0.5) WITHIN GROUP 
 SELECT * FROM ordered('SELECT id % 1000 AS k, string_agg(t, '','' ORDER BY f), array_agg(t ORDER BY f DESC) FROM o GROUP BY 1');
 RESET work_mem;
 DROP FUNCTION ordered;
-DROP TABLE o;
+DROP TABLE o, rows_of;

@@ -10,7 +10,9 @@
 #include <math.h>
 
 #include "catalog/pg_aggregate.h"
+#include "catalog/pg_collation.h"
 #include "catalog/pg_type.h"
+#include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/tlist.h"
@@ -289,6 +291,128 @@ translate_aggregate_value(Translation *translation, Aggref *aggref, PenumbraExpr
 		: enum_order_value(translation, (Node *) linitial_node(TargetEntry, aggref->args)->expr, computed);
 }
 
+static PenumbraExpr
+text_constant(Translation *translation, const char *text)
+{
+	return translate_datum(translation, TEXTOID, CStringGetTextDatum(text), false);
+}
+
+static PenumbraExpr
+to_text(Translation *translation, PenumbraExpr value)
+{
+	return translate_call(translation, PENUMBRA_FN_CAST, PENUMBRA_TEXT, &value, 1);
+}
+
+static PenumbraExpr
+concatenate(Translation *translation, PenumbraExpr left, PenumbraExpr right)
+{
+	PenumbraExpr both[] = {left, right};
+
+	return translate_call(translation, PENUMBRA_FN_CONCAT, PENUMBRA_TEXT, both, lengthof(both));
+}
+
+/* The number that stands for a date or a time alone, infinite ones too. */
+static PenumbraExpr
+text_of_time(Translation *translation, Oid extract, Node *node)
+{
+	Node	   *field = (Node *) makeConst(TEXTOID, -1, DEFAULT_COLLATION_OID, -1, CStringGetTextDatum("epoch"), false,
+									   false);
+
+	return to_text(translation, translate_function(translation, extract, NUMERICOID, DEFAULT_COLLATION_OID,
+												   list_make2(field, node)));
+}
+
+/* The bytes behind their number, and nothing of what they are can be taken for the next column. */
+static PenumbraExpr
+text_of_text(Translation *translation, Node *node)
+{
+	PenumbraExpr value = translate_expr(translation, node);
+	PenumbraExpr length = translate_call(translation, PENUMBRA_FN_OCTET_LENGTH, PENUMBRA_INT4, &value, 1);
+
+	return concatenate(translation, to_text(translation, length),
+					   concatenate(translation, text_constant(translation, ":"), value));
+}
+
+/* Text that is equal for equal values; negative: refused. */
+static PenumbraExpr
+text_of_value(Translation *translation, Node *node)
+{
+	switch (exprType(node))
+	{
+		case BOOLOID:
+		case INT2OID:
+		case INT4OID:
+		case INT8OID:
+		case NUMERICOID:
+			return to_text(translation, translate_expr(translation, node));
+		case TEXTOID:
+		case VARCHAROID:
+			return text_of_text(translation, node);
+		case DATEOID:
+			return text_of_time(translation, F_EXTRACT_TEXT_DATE, node);
+		case TIMESTAMPOID:
+			return text_of_time(translation, F_EXTRACT_TEXT_TIMESTAMP, node);
+		case TIMESTAMPTZOID:
+			return text_of_time(translation, F_EXTRACT_TEXT_TIMESTAMPTZ, node);
+		default:
+			return translation_refuse(translation, psprintf("DISTINCT of rows with %s",
+															format_type_be(exprType(node))));
+	}
+}
+
+/* A column of a row: an empty text is NULL.  Negative: refused. */
+static PenumbraExpr
+text_of_column(Translation *translation, Node *node)
+{
+	PenumbraExpr values[2];
+
+	if (!translate_has_collation(translation, exprCollation(node), node) ||
+		!translate_check_equality(translation, exprCollation(node)))
+		return -1;
+	if (!repeats_has_one_form(node))
+		return translation_refuse(translation, "DISTINCT of values that are equal and written differently");
+	values[0] = text_of_value(translation, node);
+	if (values[0] < 0)
+		return -1;
+	values[1] = text_constant(translation, "");
+	return translate_call(translation, PENUMBRA_FN_COALESCE, PENUMBRA_TEXT, values, lengthof(values));
+}
+
+/* Text that is equal for equal rows, and never NULL, since no row of columns is to count().  Negative: refused. */
+static PenumbraExpr
+translate_row(Translation *translation, const RowExpr *row)
+{
+	PenumbraExpr all = text_constant(translation, "");
+	bool		is_first = true;
+	ListCell   *lc;
+
+	foreach(lc, row->args)
+	{
+		PenumbraExpr column;
+
+		/* makes no two rows differ */
+		if (IsA(lfirst(lc), Const))
+			continue;
+		column = text_of_column(translation, lfirst(lc));
+		if (column < 0)
+			return -1;
+		all = is_first ? column
+			: concatenate(translation, all, concatenate(translation, text_constant(translation, ","), column));
+		is_first = false;
+	}
+	return all;
+}
+
+static PenumbraExpr
+translate_argument(Translation *translation, const Aggref *aggref, PenumbraAggregate function, Node *node)
+{
+	if (!translate_has_collation(translation, aggref->inputcollid, node))
+		return -1;
+	if (function == PENUMBRA_AGG_COUNT && IsA(node, RowExpr))
+		return translate_row(translation, (const RowExpr *) node);
+	return translate_expr(translation, node);
+}
+
 bool
 translate_aggregate(Translation *translation, Aggref *aggref, PenumbraAggregateCall *call, bool *is_other_form)
 {
@@ -330,8 +454,7 @@ translate_aggregate(Translation *translation, Aggref *aggref, PenumbraAggregateC
 
 		if (entry->resjunk)
 			continue;
-		argument = translate_has_collation(translation, aggref->inputcollid, node)
-			? translate_expr(translation, node) : -1;
+		argument = translate_argument(translation, aggref, call->function, node);
 		if (argument >= 0 && has_form)
 			argument = enum_order_key(translation, node, argument);
 		if (argument < 0)
