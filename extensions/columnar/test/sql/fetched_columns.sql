@@ -173,6 +173,13 @@ SELECT agree('SELECT id, doc, tags, rank() OVER (PARTITION BY kind ORDER BY n), 
 SELECT agree('SELECT id, doc, doc->>''n'', lag(doc->>''n'') OVER (ORDER BY id) FROM note ORDER BY id LIMIT 50');
 SELECT agree('SELECT doc, count(*) OVER () || doc::text FROM note WHERE kind = ''k7''');
 SELECT agree('SELECT id, profile, row_number() OVER (ORDER BY id) FROM note LEFT JOIN person p USING (id) ORDER BY id LIMIT 2000');
+-- of rows that PostgreSQL finds
+CREATE UNLOGGED TABLE side AS SELECT id, id % 5 AS k FROM note WHERE id < 200;
+SET penumbra.mode = prefer;
+SELECT n.doc, v.page, v.later FROM visit v JOIN note n ON n.kind = 'k7' AND n.n < 1 + v.id WHERE (SELECT max(k) FROM side s WHERE s.id = v.id) = 3 ORDER BY v.id, n.id LIMIT 3;
+SELECT n.doc, n.tags FROM (VALUES (1), (2)) t (i) JOIN note n ON true WHERE (SELECT max(k) FROM side s WHERE s.id = n.id) = i ORDER BY n.id, i LIMIT 3;
+RESET penumbra.mode;
+DROP TABLE side;
 -- partitions, each for itself
 CREATE TABLE part (id int, kind text, doc jsonb) PARTITION BY RANGE (id);
 CREATE TABLE part_1 PARTITION OF part FOR VALUES FROM (0) TO (20000);

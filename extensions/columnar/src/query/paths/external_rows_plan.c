@@ -31,6 +31,7 @@
 #include "query/pipeline/cost.h"
 #include "query/pipeline/pipeline.h"
 #include "query/pipeline/rel_pipeline.h"
+#include "query/pipeline/stage_scan.h"
 #include "query/pipeline/translate_type.h"
 #include "query/planning/plan_walk.h"
 #include "query/planning/planning.h"
@@ -91,7 +92,9 @@ external_rows_plan_scan(PlannerInfo *root, RelOptInfo *rel)
 		PenumbraType type;
 
 		if (!IsA(column, Var) || column->varattno <= 0 || !translate_type(column->vartype, &type) ||
-			value_image_can_fail(value_image_of(column->vartype)))
+			value_image_can_fail(value_image_of(column->vartype)) ||
+		/* it is fetched, by a position that these rows lack */
+			stage_scan_is_position(relation_numbers_normalize(root, lfirst(lc))))
 			return NULL;
 		columns = lappend(columns, lfirst(lc));
 	}

@@ -88,48 +88,63 @@ refusal_of_query(PlannerInfo *root)
 	return planning->reads_stored_form ? "function that looks at the stored form of a value" : NULL;
 }
 
+static bool
+is_cached_nearly(Relation relation, ColumnKey key, BlockNumber pages)
+{
+	CacheCoverage coverage;
+
+	return cache_estimate_coverage(relation, &key, 1, &coverage) && coverage.cached_pages >= pages - pages / 8;
+}
+
 /*
  * Moves columns to those that are fetched for the rows of a scan: what the engine cannot read, and what is not cached,
- * if the query returns it of few rows.
+ * if the query returns it of few rows and the others are.  Of a table of which nothing is cached PostgreSQL may find the
+ * rows, with all columns.
  */
 static void
 split_columns(PlannerInfo *root, Relation relation, ServedTable *table)
 {
-	Var		   *position = stage_scan_position(relation_number_of(root, table->rel->relid));
-	List	   *readable = NIL;
-	List	   *read = NIL;
-	List	   *spared;
+	RelOptInfo *rel = table->rel;
+	List	   *unreadable = NIL;
+	List	   *fetched;
+	bool		has_cached = MODE_IS_FORCED();
 	ListCell   *lc;
 
 	foreach(lc, table->attnums)
 	{
 		int			attno = lfirst_int(lc);
 		ColumnKey	key = column_key_of_attribute(attno);
-		CacheCoverage coverage;
 		PenumbraType type;
 
 		if (expression_column_is(attno))
-		{
-			readable = lappend_int(readable, attno);
-			read = lappend_int(read, attno);
-		}
-		else if (!cache_type_of_column(key, RelationGetDescr(relation), &type))
-			table->fetched = lappend_int(table->fetched, attno);
-		else
-		{
-			readable = lappend_int(readable, attno);
-			if (!expression_columns_is_spared(root, table->rel, attno) ||
-				(cache_estimate_coverage(relation, &key, 1, &coverage) &&
-				 coverage.cached_pages >= table->rel->pages - table->rel->pages / 8))
-				read = lappend_int(read, attno);
-		}
+			continue;
+		if (!cache_type_of_column(key, RelationGetDescr(relation), &type))
+			unreadable = lappend_int(unreadable, attno);
+		else if (is_cached_nearly(relation, key, rel->pages))
+			has_cached = true;
+		else if (expression_columns_is_spared(root, rel, attno))
+			table->spared = lappend_int(table->spared, attno);
 	}
-	spared = list_difference_int(table->attnums, read);
-	table->is_fetched_last = read != NIL && spared != NIL &&
-		expression_columns_return(root, table->rel, spared, position);
-	if (table->is_fetched_last)
-		table->fetched = spared;
-	table->attnums = table->is_fetched_last ? read : readable;
+	if (list_length(unreadable) + list_length(table->spared) == list_length(table->attnums))
+		table->spared = NIL;
+	fetched = has_cached ? list_concat_copy(unreadable, table->spared) : unreadable;
+	table->is_fetched_last = fetched != NIL &&
+		expression_columns_return(root, rel, fetched, stage_scan_position(relation_number_of(root, rel->relid)));
+	table->fetched = table->is_fetched_last ? fetched : unreadable;
+	table->attnums = list_difference_int(table->attnums, table->fetched);
+}
+
+/* The columns that the query will read from the cache. */
+static const ServedTable *
+without_spared(const ServedTable *table)
+{
+	ServedTable *wanted = palloc(sizeof(ServedTable));
+
+	*wanted = *table;
+	wanted->attnums = list_difference_int(table->attnums, table->spared);
+	wanted->columns = expression_columns_keys(table->oid, table->oid, wanted->attnums,
+											  expression_columns_list(wanted->attnums, table->rel->relid));
+	return wanted;
 }
 
 /* Nothing says that a query reads few rows, or it does more than return the columns. */
@@ -146,7 +161,8 @@ tables_refuse_fetched(const ServedTable *table)
 	Oid			type_oid = get_atttype(table->oid, attno);
 	PenumbraType type;
 
-	planning_refuse(!cache_type_is_composed(type_oid) && cache_type_of(type_oid, &type) ? "not cached" : psprintf("column of type %s", format_type_be(type_oid)),
+	planning_refuse(!cache_type_is_composed(type_oid) && cache_type_of(type_oid, &type) ? "not cached"
+					: psprintf("column of type %s", format_type_be(type_oid)),
 					quote_qualified_identifier(get_rel_name(table->oid), get_attname(table->oid, attno, false)));
 }
 
@@ -298,7 +314,7 @@ examine_opened(PlannerInfo *root, RelOptInfo *rel, RangeTblEntry *rte, Relation 
 	wished = function_columns_wished(root, table);
 	if ((wished != NULL || table->coverage.cached_pages < rel->pages - rel->pages / 8) &&
 		rel->pages >= WANTED_PAGES_MIN)
-		wishes_add(root, wished == NULL ? table : wished);
+		wishes_add(root, wished == NULL ? without_spared(table) : wished);
 	if (table->coverage.cached_pages == 0 && !in_tree && !MODE_IS_FORCED())
 	{
 		planning_refuse("not cached", missing_columns(relation, table));

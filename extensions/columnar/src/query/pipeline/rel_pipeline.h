@@ -32,6 +32,7 @@ typedef struct ServedTable
 	List	   *attnums;			/* columns the query uses, ascending; see expression_columns.h */
 	List	   *fetched;			/* others, that the engine cannot read: they are fetched from the heap */
 	bool		is_fetched_last;	/* for rows of the result; else for those of the scan */
+	List	   *spared;			/* of the attnums: they will be fetched last, once the others are cached */
 	ColumnKey  *columns;			/* these */
 	CacheCoverage coverage;
 	List	   *quals;			/* of TableQual *, without pseudoconstants */
