@@ -97,9 +97,9 @@ is_cached_nearly(Relation relation, ColumnKey key, BlockNumber pages)
 }
 
 /*
- * Moves columns to those that are fetched for the rows of a scan: what the engine cannot read, and what is not cached,
- * if the query returns it of few rows and the others are.  Of a table of which nothing is cached PostgreSQL may find the
- * rows, with all columns.
+ * Moves columns to those that are fetched for the rows of a scan: what the engine cannot read, and what is not
+ * cached, if the query returns it of few rows and the others are.  Of a table of which nothing is cached PostgreSQL
+ * may find the rows, with all columns.
  */
 static void
 split_columns(PlannerInfo *root, Relation relation, ServedTable *table)
