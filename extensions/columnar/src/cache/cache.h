@@ -76,6 +76,15 @@ typedef struct CacheCoverage
 extern bool cache_estimate_coverage(Relation rel, const ColumnKey *columns, int ncolumns,
 									CacheCoverage *coverage);
 
+/* Whether it has nearly all of the column, of so many pages. */
+static inline bool
+cache_has_nearly(Relation rel, ColumnKey column, BlockNumber pages)
+{
+	CacheCoverage coverage;
+
+	return cache_estimate_coverage(rel, &column, 1, &coverage) && coverage.cached_pages >= pages - pages / 8;
+}
+
 /*
  * The share of the chunks, from a sample of them, that zone maps exclude under
  * the first filter of the plan, whose scan columns are columns.

@@ -149,6 +149,13 @@ read_form(Reader *reader, int least_scale)
 /* ---------------------------------------------------------------- numbers and strings */
 
 static void
+read_bytes(Reader *reader, void *bytes, Size length)
+{
+	memcpy(bytes, reader->next, length);
+	reader->next += length;
+}
+
+static void
 write_uint32(Writer *writer, uint32 number)
 {
 	number = pg_hton32(number);
@@ -160,8 +167,7 @@ read_uint32(Reader *reader)
 {
 	uint32		number;
 
-	memcpy(&number, reader->next, sizeof(number));
-	reader->next += sizeof(number);
+	read_bytes(reader, &number, sizeof(number));
 	return pg_ntoh32(number);
 }
 
@@ -177,8 +183,7 @@ read_uint64(Reader *reader)
 {
 	uint64		number;
 
-	memcpy(&number, reader->next, sizeof(number));
-	reader->next += sizeof(number);
+	read_bytes(reader, &number, sizeof(number));
 	return pg_ntoh64(number);
 }
 
@@ -306,8 +311,7 @@ read_uint16(Reader *reader, bool is_inverted)
 {
 	uint16		number;
 
-	memcpy(&number, reader->next, sizeof(number));
-	reader->next += sizeof(number);
+	read_bytes(reader, &number, sizeof(number));
 	number = pg_ntoh16(number);
 	return is_inverted ? ~number : number;
 }
@@ -455,8 +459,7 @@ read_part(Reader *reader, const Part *part)
 			return PointerGetDatum(string);
 		case PENUMBRA_UUID:
 			string = palloc(UUID_LEN);
-			memcpy(string, reader->next, UUID_LEN);
-			reader->next += UUID_LEN;
+			read_bytes(reader, string, UUID_LEN);
 			return PointerGetDatum(string);
 		case PENUMBRA_BOOL:
 			return BoolGetDatum(*reader->next++ != 0);

@@ -88,14 +88,6 @@ refusal_of_query(PlannerInfo *root)
 	return planning->reads_stored_form ? "function that looks at the stored form of a value" : NULL;
 }
 
-static bool
-is_cached_nearly(Relation relation, ColumnKey key, BlockNumber pages)
-{
-	CacheCoverage coverage;
-
-	return cache_estimate_coverage(relation, &key, 1, &coverage) && coverage.cached_pages >= pages - pages / 8;
-}
-
 /*
  * Moves columns to those that are fetched for the rows of a scan: what the engine cannot read, and what is not
  * cached, if the query returns it of few rows and the others are.  Of a table of which nothing is cached PostgreSQL
@@ -120,7 +112,7 @@ split_columns(PlannerInfo *root, Relation relation, ServedTable *table)
 			continue;
 		if (!cache_type_of_column(key, RelationGetDescr(relation), &type))
 			unreadable = lappend_int(unreadable, attno);
-		else if (is_cached_nearly(relation, key, rel->pages))
+		else if (cache_has_nearly(relation, key, rel->pages))
 			has_cached = true;
 		else if (expression_columns_is_spared(root, rel, attno))
 			table->spared = lappend_int(table->spared, attno);

@@ -261,14 +261,13 @@ expression_columns_is_cached(PlannerInfo *root, Index relid, Node *expr, Express
 	BlockNumber pages = root->simple_rel_array[relid]->pages;
 	Oid			table_oid = root->simple_rte_array[relid]->relid;
 	Relation	relation;
-	CacheCoverage coverage;
 	bool		is_there;
 
 	*key = (ColumnKey) {0};
 	if (!cached_expression_find(table_oid, expr, need, key))
 		return false;
 	relation = table_open(table_oid, NoLock);
-	is_there = cache_estimate_coverage(relation, key, 1, &coverage) && coverage.cached_pages >= pages - pages / 8;
+	is_there = cache_has_nearly(relation, *key, pages);
 	table_close(relation, NoLock);
 	return is_there;
 }
