@@ -334,6 +334,35 @@ compat_run_conditions(const WindowAggPath *path)
 #endif
 }
 
+/* What conditions that are left to the windows compare the function's value with; 17 keeps them in the function. */
+static inline List *
+compat_run_bounds(const WindowFunc *function, List *windows)
+{
+	List	   *bounds = NIL;
+	ListCell   *lc;
+
+#if PG_VERSION_NUM >= 170000
+	foreach(lc, function->runCondition)
+		bounds = lappend(bounds, lfirst_node(WindowFuncRunCondition, lc)->arg);
+#else
+	ListCell   *lc2;
+
+	foreach(lc, windows)
+	{
+		foreach(lc2, lfirst_node(WindowClause, lc)->runCondition)
+		{
+			List	   *args = lfirst_node(OpExpr, lc2)->args;
+
+			if (equal(linitial(args), function))
+				bounds = lappend(bounds, lsecond(args));
+			else if (equal(lsecond(args), function))
+				bounds = lappend(bounds, linitial(args));
+		}
+	}
+#endif
+	return bounds;
+}
+
 /* IGNORE NULLS came with 19. */
 static inline bool
 compat_treats_nulls(const WindowFunc *function)
@@ -464,6 +493,17 @@ static inline bool
 compat_ilike_misses_characters(void)
 {
 	return PG_VERSION_NUM >= 190000 && pg_database_encoding_max_length() == 1;
+}
+
+/* Whether an outer join may have NULLs in place of the base relation's rows. */
+static inline bool
+compat_is_nullable(const PlannerInfo *root, const RelOptInfo *rel)
+{
+#if PG_VERSION_NUM < 160000
+	return bms_is_member(rel->relid, root->nullable_baserels);
+#else
+	return !bms_is_empty(rel->nulling_relids);
+#endif
 }
 
 /* 19 aggregates below joins, too: such a relation has the relids of the ordinary one, and other columns. */

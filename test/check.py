@@ -149,6 +149,7 @@ def suites() -> list[Suite]:
         Suite("disk cache's files", count_lines, [PYTHON, "extensions/columnar/test/unit/run.py"], quick=[],
               lane="beside"),
         Suite("fuzzing compress", count_lines, [PYTHON, "extensions/compress/test/fuzz/run.py"], full=[]),
+        Suite("fuzzing columnar", count_lines, [PYTHON, "extensions/columnar/test/fuzz/run.py"], full=[]),
         Suite("differential", count_pytest, [*PYTEST, "test/differential"],
               quick=[*NOT_SLOW, "--queries=200", "--histories=500", "--seconds=60"],
               full=["-m", "slow or sized", "--seed=201", "--queries=1500"],

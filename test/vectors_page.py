@@ -41,7 +41,11 @@ WITHOUT_EXTREMES = {"bytea", "macaddr", "macaddr8", "bit", "varbit", '"char"',
                     *(name for name in IMAGES.values() if name.endswith("range"))}  # fmt: skip
 # What PostgreSQL has of bytes, and the engine of text.
 OF_BYTES = ("function\tOCTET_LENGTH\toctet_length\tinteger\tbytea", "function\tCONCAT\t||\tbytea\tbytea\tbytea",
-            "aggregate\tstring_agg\tbytea\tbytea\tbytea")  # fmt: skip
+            "aggregate\tstring_agg\tbytea\tbytea\tbytea", "function\tMD5\tmd5\ttext\tbytea")  # fmt: skip
+OTHER_TYPES = ["bytea"]
+# The result's type and the arguments', where the engine has text for bytea.
+SIGNATURES_OF_BYTES = {"SHA256": ["bytea", "bytea"], "ENCODE": ["text", "bytea", "constant text"],
+                       "DECODE": ["bytea", "text", "constant text"], "BYTEA": ["bytea", "text"]}  # fmt: skip
 
 FAMILIES = {
     frozenset({"smallint", "integer", "bigint"}): "int",
@@ -58,9 +62,11 @@ WRITTEN = {
     "CAST": "`CAST`, `::`", "COMPARED_AS": "dates and timestamps compared with each other", "NUMERIC_TYPMOD": "cast to `numeric(p, s)`", "VARCHAR_TYPMOD": "cast to `varchar(n)`",
     "BPCHAR_TYPMOD": "cast to `char(n)`", "LENGTH": "`length`, `char_length`, `character_length`",
     "REGEX_MATCHES": "`~`, `~*`, `SIMILAR TO`, `regexp_like`", "REGEX_MATCHES_NOT": "`!~`, `!~*`, `NOT SIMILAR TO`",
-    "REGEX_REPLACE": "`regexp_replace`, also with `'g'`; without references to the match",
-    "REGEX_SUBSTRING": "`substring(... FROM pattern)`, `regexp_substr`",
-    "CONCAT": "`||`, `concat`, `concat_ws` (these also of int, numeric and uuid)", "IS_NULL": "`IS NULL`, `num_nulls`", "IS_NOT_NULL": "`IS NOT NULL`, `num_nonnulls`", "SUBSTRING": "`substring`, `substr`", "POSITION": "`position`, `strpos`",
+    "REGEX_REPLACE": "`regexp_replace`, also with `'g'` and references to the match",
+    "REGEX_SUBSTRING": "`substring(... FROM pattern)`, `regexp_substr`, `(regexp_match(...))[n]`",
+    "CONCAT": "`||`, `concat`, `concat_ws`, `format` with `%s` (these also of int, numeric and uuid)",
+    "TO_CHAR": "`to_char` of numbers, with `FM 9 0 . , D G S MI PL SG PR` and text; `D`, `G` and `S` if `lc_numeric` writes numbers as C does",
+    "ENCODE": "`encode` as `hex`, `base64`, `escape`", "DECODE": "`decode` from `hex`, `base64`, `escape`", "BYTEA": "cast to `bytea`; `convert_to` the database's encoding", "IS_NULL": "`IS NULL`, `num_nulls`", "IS_NOT_NULL": "`IS NOT NULL`, `num_nonnulls`", "SUBSTRING": "`substring`, `substr`", "POSITION": "`position`, `strpos`",
 }  # fmt: skip
 ANY_NUMBER = {"AND", "OR", "COALESCE", "GREATEST", "LEAST", "IN_LIST", "NOT_IN_LIST"}
 ALIASES = {"bool_and": ["every"], "stddev_samp": ["stddev"], "var_samp": ["variance"]}
@@ -84,10 +90,10 @@ What is not on this page is computed by PostgreSQL:
   `Evaluated By PostgreSQL`. Any function but a volatile one can be so, of yours too. `to_char` of an instant is
   evaluated for each day, or hour, if its format shows no more. A condition in HAVING is evaluated for each group.
 * In the select list, PostgreSQL computes other functions from the rows or groups that the engine gives. All below runs
-  in vectors, with ORDER BY and LIMIT: of a million texts that are ordered, `md5` hashes as many as LIMIT lets out.
+  in vectors, with ORDER BY and LIMIT: of a million texts that are ordered, `sha512` hashes as many as LIMIT lets out.
 * An immutable function of PostgreSQL's own whose arguments hardly repeat becomes a cached column, as soon as a second
   query evaluates it for each row: in a condition, a key or an aggregate's argument. `penumbra.load('t',
-  ARRAY['md5(email)'])` loads it at once, `penumbra.columns` shows it. `to_char` of a `timestamp` without `TM` is as
+  ARRAY['sha512(photo)'])` loads it at once, `penumbra.columns` shows it. `to_char` of a `timestamp` without `TM` is as
   good. One that raises an error for some row is no column.
 * Elsewhere such a function takes that step and what follows to PostgreSQL. `EXPLAIN` and the view `penumbra.refusals`
   say what it was.
@@ -111,7 +117,7 @@ list alone reads them, they are fetched for the rows of the result (`Columns Fro
 them for the rows that it finds, where PostgreSQL does the rest of the query. So are columns that are not cached, where
 few rows of a table are returned: `SELECT *` with `ORDER BY at DESC LIMIT 20` needs the column `at` in memory.
 What is inside of jsonb documents, arrays, ranges and composites is cached as [columns of its own](documents.md). So are
-whole documents, arrays and ranges [where they are keys](documents.md#whole-values-as-keys).
+whole documents, arrays, ranges and composites [where they are keys](documents.md#whole-values-as-keys).
 
 ## Functions and operators
 
@@ -123,10 +129,13 @@ whose value is known when the query starts. A function that takes any number of 
 """
 
 FIELDS_HEAD = """
+`power` of a column `numeric(p, s)`, or of an expression of such ones whose scale s is known, runs for a constant
+exponent n from 0 to 4 where s × (n − 1) is at most 8.
+
 A cast from text reads the plain form of a type: digits with a sign and a point, for floats an exponent; dates and times
 as in ISO 8601, `2024-05-06 07:08:09.123456+01:00`, down to the date alone; `true`, `t`, `yes`, `y`, `on`, `1` and their
-opposites; the 36 characters of a uuid. A query that meets other text ends with PostgreSQL's plan, which reads it or
-raises its error.
+opposites; the 36 characters of a uuid; bytes in hexadecimal digits or escaped. A query that meets other text ends with
+PostgreSQL's plan, which reads it or raises its error.
 
 ### Fields of `extract`, `date_part` and `date_trunc`
 
@@ -162,6 +171,13 @@ PostgreSQL would read from its first page to its last, the engine gives them tha
 their positions holds (4 bytes each). PostgreSQL aggregates above joins and partitions, in grouping sets, and where it
 would read by an index. It also does so where the engine would have to group, sort or compare arrays, and where one
 result exceeds 1 GB. Rows that are equal in all keys have no order among each other, as in PostgreSQL.
+
+`json_agg`, `jsonb_agg`, `json_object_agg`, `jsonb_object_agg` and their `_strict` and `_unique` forms of PostgreSQL 16
+run under the same rules. The engine collects what their arguments read, and PostgreSQL evaluates the arguments and
+writes each group's JSON. So arguments may be rows (`json_agg(t)`, `json_agg((a, b))`), `json_build_object`, arrays and
+any expression of at most 64 columns that the engine can read. With `DISTINCT` they are values of the engine's types.
+PostgreSQL aggregates rows that an outer join can have none of, and whole rows of a subquery with an order, a limit or
+groups.
 
 `count(DISTINCT (a, b))` of a row runs in vectors where each column is of an integer type, `boolean`, `date`,
 `timestamp`, `timestamptz`, `text`, `varchar` or `numeric(p, s)`, so that equal values are written alike.
@@ -199,7 +215,7 @@ Whole queries run in one plan of the engine, from the scans to the result:
 | `x < (SELECT agg(...) FROM ... WHERE column = outer.column)`, the same in the target list | aggregation by the columns, joined; without an aggregate a second row is an error |
 | subqueries in `FROM`, views, `WITH`; `UNION`, `INTERSECT`, `EXCEPT`, also with `ALL` | part of the plan |
 | `SELECT DISTINCT ON (...)` whose `ORDER BY` goes on after the keys | the first row of each partition |
-| `FETCH FIRST n ROWS WITH TIES` | the rows whose rank is up to n; n and an `OFFSET` are constants |
+| `FETCH FIRST n ROWS WITH TIES` | the rows whose rank is up to n; n and an `OFFSET` are known when the query starts |
 | `LATERAL (SELECT ... WHERE column = outer.column)` | aggregation by the columns, joined; with `ORDER BY` and `LIMIT` the first rows of each partition, joined |
 | `LATERAL (VALUES (a), (b))`, columns as rows | up to 16 projections of the same rows |
 | `VALUES`, functions, `WITH ... AS MATERIALIZED`, `WITH RECURSIVE` below groups, subqueries with what is not on this page, tables that are not cached or cannot be | computed by PostgreSQL, joined in vectors; nothing volatile |
@@ -223,6 +239,13 @@ Reasons that functions give besides "(function) on (types)":
 
 Reasons that depend on collations and on the shape of the query are in the [README](../README.md#limits-of-penumbra).
 """
+
+
+def with_bytes(line: str) -> str:
+    kind, *fields = line.split("\t")
+    if kind != "function" or fields[0] not in SIGNATURES_OF_BYTES:
+        return line
+    return "\t".join([kind, *fields[:2], *SIGNATURES_OF_BYTES[fields[0]]])
 
 
 def with_images(lines: list[str]) -> list[str]:
@@ -254,7 +277,8 @@ def family(types: frozenset[str], all_types: list[str]) -> str:
         if members < rest and FAMILIES[members] in ("int", "float"):
             names.append(FAMILIES[members])
             rest -= members
-    return " or ".join(names + [t for t in all_types + [f"constant {t}" for t in all_types] if t in rest])
+    known = [*all_types, *(f"constant {t}" for t in all_types), *OTHER_TYPES]
+    return " or ".join(names + [t for t in known if t in rest])
 
 
 def products(signatures: list[tuple[str, ...]]) -> list[tuple[frozenset[str], ...]]:
@@ -394,7 +418,7 @@ def main() -> int:
     parser = argparse.ArgumentParser()
     parser.add_argument("--check", action="store_true", help="fail if what is in the tree is another")
     options = parser.parse_args()
-    lines = run([PRINT_TABLES], check=True, capture_output=True, text=True).stdout.splitlines()
+    lines = [with_bytes(line) for line in run([PRINT_TABLES], check=True, capture_output=True, text=True).stdout.splitlines()]
     made = {PAGE: page(lines), TABLE: table(with_images(lines))}
     if not options.check:
         for path, text in made.items():

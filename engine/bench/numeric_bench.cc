@@ -153,5 +153,24 @@ void BM_DivideByConstant(benchmark::State& state) {
 }
 BENCHMARK(BM_DivideByConstant);
 
+void BM_Square(benchmark::State& state) {
+  Calls calls;
+  calls.session.power_scale_by_result = state.range(0) != 0;
+  const auto a = MakeColumn(kPrice, 2);
+  const auto column = BuildColumn(0, PENUMBRA_NUMERIC);
+  column->numeric = {2, 2, 10};
+  Run(state, calls, *calls.Call(PENUMBRA_FN_POWER, PENUMBRA_NUMERIC, {column.get(), calls.Integer(2)}), {a.vector});
+}
+BENCHMARK(BM_Square)->Arg(0)->Arg(1);
+
+void BM_RoundedQuotient(benchmark::State& state) {
+  Calls calls;
+  const auto a = MakeColumn(kPrice, 2), b = MakeColumn(5000, 2);
+  const Expr* divisor = state.range(0) != 0 ? calls.Integer(state.range(0)) : calls.Column(1);
+  const Expr* quotient = calls.Call(PENUMBRA_FN_DIV, PENUMBRA_NUMERIC, {calls.Column(0), divisor});
+  Run(state, calls, *calls.Call(PENUMBRA_FN_ROUND, PENUMBRA_NUMERIC, {quotient}), {a.vector, b.vector});
+}
+BENCHMARK(BM_RoundedQuotient)->Arg(0)->Arg(7);
+
 }  // namespace
 }  // namespace penumbra

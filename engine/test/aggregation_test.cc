@@ -565,6 +565,9 @@ TEST_P(GroupingSets, AreGroupedEach) {
                        }});
     query.sets = {4, 6, 7, 7};  // the finest twice
     CheckQuery(query, {.budget_bytes = size_t{1} << 16, .threads = 2});
+    query.sets = {2, 3, 6, 0, 3};  // two of which none is part of the other
+    CheckQuery(query, {.threads = 3});
+    CheckQuery(query, {.budget_bytes = size_t{1} << 16, .threads = 2});
     query.sets = {4, 4, 2};  // one of them twice, and none with all keys or without
     CheckQuery(query, {.budget_bytes = size_t{1} << 16, .threads = 2});
   }

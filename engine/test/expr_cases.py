@@ -20,6 +20,7 @@ SEND = {
     "timestamptz": "timestamptz_send", "interval": "interval_send", "text": "textsend",
     "bpchar": "bpcharsend", "uuid": "uuid_send",
 }
+SEND_RESULT = {**SEND, "bytea": "byteasend"}
 
 VALUES = {
     "bool": ["t", "f"],
@@ -61,6 +62,21 @@ PATTERNS = ["", "%", "%%", "abc", "abc%", "%abc", "%abc%", "a%c", "%a%b%", "_", 
             "É%語_x", "%\\%%", "a\\%b\\_c\\\\d", "100\\%", "abc\\", "%\\", "\\a\\b\\c", "%c_d%", "_b%k_", "%🎉%", "%b",
             "A%", "%BC%", "__", "%a_", "%語%x", "a%a%a%a%b", "ab %"]
 
+NUMBER_FORMATS = ["", "9", "0", "999", "FM999", "099", "9990.00", "FM9990.00", "FM9990.99", "999,999,990.00", "FM999G999G990D00",
+                  "9.9", "FM9.9", "FM9.", "FM0.", ".99", "FM.09", "S999", "999S", "FMS999.9", "99.9S", "S9,999.99", "99S9",
+                  "MI999", "999MI", "FM999.99MI", "PL999", "999PL", "FMPL99.9", "SG99.9", "99.9SG", "999.9PR", "FM999.9PR",
+                  "9PRMI", "00000000000000000000.00", "99999999999999999999.99999999", "FM99999999999999999999.99999999",
+                  "0.9999999999999999999", "000.000", "FM00.09", "FM90.90", "09.90", "$999.99 \"EUR 9\" x", "\\\"9\\\"", "fm999d9",
+                  "9 9 9", "990-99", "9\"\\\"\"é9", "99,", ",,9,,9", ".", "FM", "FM.", "G", "S", "SG", "PR", "0,0,0"]
+FORMATTED = {
+    "int4": VALUES["int4"] + ["12", "999", "1000", "-999"],
+    "int8": VALUES["int8"] + ["12345"],
+    "float4": ["0", "-0", "1", "-1.5", "0.1", "9.5", "99.95", "999.995", "-0.001", "123456", "1234567", "3.4e38", "NaN", "Infinity", "-Infinity"],
+    "float8": ["0", "-0", "1", "-1.5", "0.1", "9.5", "99.95", "0.5", "-0.001", "12345678901234", "999999999999999.5",
+               "1234567890123456", "1e308", "5e-324", "NaN", "Infinity", "-Infinity"],
+    "numeric": [*VALUES["numeric"], "-0.004", "-0.005", "0.995", "9.99", "9.995", "-99.5", "123.456", "1000000", "-Infinity",
+                "0.000000000000000000000000000049", "0.00000000000000000005", "123456789012345678", "-92233720368547758.08"],
+}
 # Text that the casts take, and text that no version does.
 NUMBERS = ["0", "-0", "7", "+7", "-7", " 42 ", "007", "32767", "32768", "-32768", "2147483647", "-2147483649",
            "9223372036854775807", "9223372036854775808", "-9223372036854775808", "+-1", "--1", "1-", "12a", "1,000"]
@@ -124,7 +140,7 @@ class Writer:
         """expression: SQL with {0}, {1} for the arguments."""
         literals = [literal(t, v) for t, v in zip(types, values)]
         sql = expression.format(*literals)
-        shown = f"({sql})::text" if result == "numeric" else f"encode({SEND[result]}({sql}),'hex')"
+        shown = f"({sql})::text" if result == "numeric" else f"encode({SEND_RESULT[result]}({sql}),'hex')"
         line = "', '".join([self.zone, function, result]) + f"', pg_temp.run({quoted(shown)})"
         for type_name, text in zip(types, literals):
             shown_argument = f"({text})::text" if type_name == "numeric" else f"encode({SEND[type_name]}({text}),'hex')"
@@ -268,6 +284,23 @@ def texts(w):
     w.product("REPEAT", "text", ["text", "int4"], "repeat({0}, {1})", {1: ["0", "-2147483648", "1", "2", "7"]})
     w.product("TRANSLATE", "text", ["text", "text", "text"], "translate({0}, {1}, {2})",
               {1: ["", "a", "abc", "ßa本b", "aab"], 2: ["", "X", "XYZ", "🎉É", "longer text"]})
+    for type_name, values in FORMATTED.items():
+        w.product("TO_CHAR", "text", [type_name, "text"], "to_char({0}, {1})", {0: values, 1: NUMBER_FORMATS})
+    messages = [*VALUES["text"], *("x" * length for length in (55, 56, 57, 58, 63, 64, 65, 114, 119, 120, 128, 300))]
+    w.product("MD5", "text", ["text"], "md5({0})", {0: messages})
+    # The engine has bytea as text.
+    w.product("SHA256", "bytea", ["text"], "sha256(convert_to({0}, 'UTF8'))", {0: messages})
+    w.product("ENCODE", "text", ["text", "text"], "encode(convert_to({0}, 'UTF8'), {1})",
+              {0: [*messages, "\\\\"], 1: ["hex", "HEX", "base64", "escape"]})
+    encoded = {
+        "hex": ["", "00", "0aFF", " 0a\n fe\t", "0", "0 a", "zz", "0x00"],
+        "base64": ["", "QQ==", "QUI=", "QUJD", "Q U\nJD", "QUJDRA==", "Q", "QQ", "QQ=", "QUI", "Q=", "QU-D", "QQ= =", "==="],
+        "escape": ["", "abc", "a\\\\b", "\\000\\377", "\\4", "\\400", "\\0", "\\", "é"],
+    }
+    for name, values in encoded.items():
+        w.product("DECODE", "bytea", ["text", "text"], "decode({0}, {1})", {0: values, 1: [name]})
+    w.product("BYTEA", "bytea", ["text"], "{0}::bytea",
+              {0: [*VALUES["text"], *encoded["escape"], *("\\x" + value for value in encoded["hex"]), "\\X00"]})
 
 
 def dates(w):
@@ -300,6 +333,7 @@ def dates(w):
         w.product("SUB", "timestamp", [type_name, "interval"], "({0} - {1})")
         w.product("ADD", "timestamp", ["interval", type_name], "({0} + {1})", {0: VALUES["interval"][:6]})
     w.product("SUB", "interval", ["timestamp", "timestamp"], "({0} - {1})")
+    w.product("AGE", "interval", ["timestamp", "timestamp"], "age({0}, {1})")
     w.product("ADD", "interval", ["interval", "interval"], "({0} + {1})")
     w.product("SUB", "interval", ["interval", "interval"], "({0} - {1})")
     w.product("NEG", "interval", ["interval"], "(- {0})")
@@ -337,6 +371,9 @@ def zoned(w):
         w.product("ADD", "timestamptz", ["timestamptz", "interval"], "({0} + {1})", spans)
         w.product("SUB", "timestamptz", ["timestamptz", "interval"], "({0} - {1})", spans)
         w.product("SUB", "interval", ["timestamptz", "timestamptz"], "({0} - {1})", {1: VALUES["timestamptz"][:4]})
+        turns = ["2024-03-10 09:59:59+00", "2024-03-10 10:00:01+00", "2024-03-31 00:59:00+00", "2024-11-03 09:30:00+00"]
+        w.product("AGE", "interval", ["timestamptz", "timestamptz"], "age({0}, {1})",
+                  {0: [*VALUES["timestamptz"], *turns], 1: [*VALUES["timestamptz"][:4], *turns]})
         print(f"""
           SELECT 'zone {w.zone}' || E'\\t' || string_agg(at_us || E'\\t' || seconds, E'\\t' ORDER BY at_us)
           FROM (SELECT (extract(epoch from t) - 946684800)::int8 * 1000000 AS at_us,

@@ -2,6 +2,8 @@
 // compares with PostgreSQL, over forms, scales, nulls and bounds that are tight, wide or absent.
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+#include <fstream>
 #include <functional>
 #include <random>
 
@@ -239,6 +241,82 @@ TEST_F(NumericFunctionsTest, QuotientsAndRemainders) {
     if (HasFatalFailure()) return;
     calls_.clear();
   }
+}
+
+// PostgreSQL rounds a quotient to its own scale first, which may make a half of what is a little less.
+TEST_F(NumericFunctionsTest, QuotientsAreRoundedTwice) {
+  for (int round = 0; round < 400; ++round) {
+    arena_.Reset();
+    const uint32_t rows = 1 + Random() % 300;
+    Vector a = MakeInt64(rows, 1 + Random() % 18, Random() % 10, Random() % 2, false);
+    Vector b = Random() % 3 == 0 ? Constant(1 + static_cast<int64_t>(Random() % 1000000), Random() % 4)
+                                 : MakeInt64(rows, 1 + Random() % 18, Random() % 10, Random() % 2, false);
+    const int scale = static_cast<int>(Random() % 20);
+    if (!b.is_constant()) {
+      auto* dividends = const_cast<int64_t*>(a.values<int64_t>());
+      auto* divisors = const_cast<int64_t*>(b.values<int64_t>());
+      const int shift = std::max(0, a.scale - b.scale - scale);
+      for (uint32_t i = 0; i < rows; ++i) {
+        divisors[i] += divisors[i] == 0 && b.IsValid(i);
+        // Next to a half, as far as the factor is exact.
+        if (a.IsValid(i) && b.IsValid(i) && shift == 0 && a.scale == b.scale + scale && Random() % 2 == 0) {
+          dividends[i] = divisors[i] / 2 - static_cast<int64_t>(Random() % 3);
+        }
+      }
+      a.lower = b.lower = INT64_MIN;
+      a.upper = b.upper = INT64_MAX;
+    }
+    if (Random() % 4 == 0) a = ToPayloads(a, rows);
+    if (Random() % 4 == 0 && !b.is_constant()) b = ToPayloads(b, rows);
+    const auto column = BuildColumn(0, PENUMBRA_NUMERIC), divisor = BuildColumn(1, PENUMBRA_NUMERIC);
+    PenumbraValue value = {};
+    value.integer = scale;
+    const auto digits = BuildConstant(PENUMBRA_INT4, value);
+    std::string reason;
+    const auto quotient =
+        BuildCall(PENUMBRA_FN_DIV, PENUMBRA_NUMERIC, {column.get(), divisor.get()}, session_, &reason);
+    const auto rounded =
+        BuildCall(PENUMBRA_FN_ROUND, PENUMBRA_NUMERIC, {quotient.get(), digits.get()}, session_, &reason);
+    ASSERT_NE(rounded->evaluate_lazily, nullptr);
+    const Vector columns[] = {a, b};
+    EvalContext context{arena_, session_};
+    CheckRows(Evaluate(*rounded, {rows, 2, columns}, context), {a, b}, rows,
+              [&](uint32_t i) { return Decimal::Round(Decimal::Divide(DecimalAt(a, i), DecimalAt(b, i)), scale); });
+    if (HasFatalFailure()) return;
+  }
+}
+
+// Answers of servers: the first major version with such ones, base, exponent, power.
+TEST_F(NumericFunctionsTest, PowersOfEveryVersion) {
+  const char* path = std::getenv("PENUMBRA_POWER_CASES");
+  std::ifstream file(path != nullptr ? path : PENUMBRA_TEST_DIRECTORY "/golden/power_cases.tsv");
+  int cases = 0;
+  std::string version, base, exponent, expected;
+  for (; file >> version >> base >> exponent >> expected; ++cases) {
+    session_.power_scale_by_result = version == "16";
+    const Decimal number = Decimal::FromString(base);
+    const auto column = BuildColumn(0, PENUMBRA_NUMERIC);
+    column->numeric = {number.scale(), number.scale(), 40};
+    PenumbraValue value = {};
+    const StringRef payload = Decimal::FromString(exponent).ToPayload(arena_);
+    value.bytes = payload.data();
+    value.bytes_length = payload.length;
+    const auto constant = BuildConstant(PENUMBRA_NUMERIC, value);
+    std::string reason;
+    const auto power =
+        BuildCall(PENUMBRA_FN_POWER, PENUMBRA_NUMERIC, {column.get(), constant.get()}, session_, &reason);
+    ASSERT_NE(power, nullptr) << base << " ^ " << exponent;
+    EvalContext context{arena_, session_};
+    StringRef packed = number.ToPayload(arena_);
+    Vector v = FlatVector(PENUMBRA_NUMERIC, &packed, nullptr);
+    v.numeric_form = NumericForm::kPayload;
+    const Vector payloads[] = {v};
+    const Vector result = Flatten(Evaluate(*power, {1, 1, payloads}, context), 1, arena_);
+    EXPECT_EQ(DecimalAt(result, 0).ToString(), expected) << version << ": " << base << " ^ " << exponent;
+    const PowerRule& rule = *static_cast<const PowerRule*>(power->state.get());
+    EXPECT_EQ(Decimal::Power(number, rule).ToString(), expected) << version << ": " << base << " ^ " << exponent;
+  }
+  EXPECT_GT(cases, 400);
 }
 
 TEST_F(NumericFunctionsTest, NullRowsRaiseNothing) {

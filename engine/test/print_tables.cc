@@ -14,7 +14,8 @@
 namespace penumbra {
 namespace {
 
-constexpr int kArgumentsMax = 3;  // of a signature; more are more of the same
+constexpr int kArgumentsMax = 3;  // of a function's signature; more are more of the same
+constexpr int kAggregateArgumentsMax = 2;
 const char* const kFields[] = {
     "microseconds", "milliseconds", "second",        "minute",          "hour", "day",    "week", "month",   "quarter",
     "year",         "decade",       "century",       "millennium",      "dow",  "isodow", "doy",  "isoyear", "julian",
@@ -111,10 +112,15 @@ class FunctionPrinter {
     }
   }
 
+  // A constant that the function takes.
+  const char* SomeText() const {
+    return function_ == PENUMBRA_FN_ENCODE || function_ == PENUMBRA_FN_DECODE ? "hex" : "a";
+  }
+
   // Prints the fields, if the first argument is one.
   bool TakesConstants(PenumbraType result, const Types& types, unsigned constants) {
-    if ((constants & 1) == 0 || types[0] != PENUMBRA_TEXT) return Accepts(result, types, constants, "a");
-    if (Accepts(result, types, constants, "a")) return true;
+    if ((constants & 1) == 0 || types[0] != PENUMBRA_TEXT) return Accepts(result, types, constants, SomeText());
+    if (Accepts(result, types, constants, SomeText())) return true;
     bool takes_field = false;
     for (const char* field : kFields) {
       if (!Accepts(result, types, constants, field)) continue;
@@ -134,7 +140,7 @@ void PrintAggregates() {
   for (int i = 0; i < PENUMBRA_AGG_COUNT_OF; ++i) {
     const AggregateInfo& info = InfoOf(static_cast<PenumbraAggregate>(i));
     if (info.needs == AggregateNeeds::kRows) continue;  // types say little of them: the page has words
-    for (int count = 0; count <= PENUMBRA_AGGREGATE_ARGUMENTS_MAX; ++count) {
+    for (int count = 0; count <= kAggregateArgumentsMax; ++count) {
       Types types;
       ForEachTypes(count, &types, [&] {
         const std::optional<PenumbraType> result = info.find_result(types);

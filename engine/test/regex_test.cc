@@ -41,7 +41,7 @@ class Search {
   }
 
   std::string bytes() const {
-    std::vector<uint32_t> words = {PENUMBRA_REGEX_VERSION, 1, 7, 1, 0, 0};
+    std::vector<uint32_t> words = {PENUMBRA_REGEX_VERSION, 1, 7, 1, 0, 0, 0};
     words.insert(words.end(), {0, 0, 'a', kA, 'b', kB, 'c', 0, 0xe9, 3, 0xea, 0, 0x10000, 4});
     uint32_t count = 0;
     for (const auto& arcs : arcs_) count += static_cast<uint32_t>(arcs.size());
@@ -242,22 +242,39 @@ TEST_F(RegexTest, EndsEarlyAndWhenCancelled) {
   }
 }
 
+// Parts of a match; the rest is as it was.
+std::string WithParts(std::string bytes, const std::vector<PenumbraRegexPart>& parts) {
+  reinterpret_cast<PenumbraRegexHeader*>(bytes.data())->part_count = static_cast<uint32_t>(parts.size());
+  return bytes.append(reinterpret_cast<const char*>(parts.data()), parts.size() * sizeof(PenumbraRegexPart));
+}
+
 TEST_F(RegexTest, RefusesDamage) {
-  const std::string good = SearchForAb();
-  for (size_t length = 0; length < good.size(); length += 4) {
-    EXPECT_THROW(ParseRegex(std::string_view(good).substr(0, length)), EngineError);
-  }
-  EXPECT_THROW(ParseRegex(good + "more"), EngineError);
+  const PenumbraRegexPart first = {PENUMBRA_REGEX_UNDIVIDED, 2, 0, 0, 0, 2};
+  const PenumbraRegexPart second = {PENUMBRA_REGEX_UNDIVIDED, 3, 0, 1, 0, 0};
+  const PenumbraRegexPart both = {PENUMBRA_REGEX_SEQUENCE, 1, 0, 0, 1, 0};
   std::mt19937 random(6);
-  for (int i = 0; i < 5000; ++i) {
-    std::string damaged = good;
-    for (int j = 0; j < 2; ++j) damaged[random() % damaged.size()] = static_cast<char>(random());
-    try {
-      const Regex regex = ParseRegex(damaged);
-      FindLiteral(regex.automata[0], regex.alphabet);
-    } catch (const EngineError&) {
+  for (const std::string& good : {SearchForAb(), WithParts(SearchForAb(), {both, first, second})}) {
+    EXPECT_EQ(ParseRegex(good).automata.size(), 1);
+    for (size_t length = 0; length < good.size(); length += 4) {
+      EXPECT_THROW(ParseRegex(std::string_view(good).substr(0, length)), EngineError);
+    }
+    EXPECT_THROW(ParseRegex(good + "more"), EngineError);
+    for (int i = 0; i < 5000; ++i) {
+      std::string damaged = good;
+      for (int j = 0; j < 2; ++j) damaged[random() % damaged.size()] = static_cast<char>(random());
+      try {
+        const Regex regex = ParseRegex(damaged);
+        FindLiteral(regex.automata[0], regex.alphabet);
+      } catch (const EngineError&) {
+      }
     }
   }
+  // too few parts, one around itself, an automaton that is not there
+  EXPECT_THROW(ParseRegex(WithParts(SearchForAb(), {both, second})), EngineError);
+  EXPECT_THROW(ParseRegex(WithParts(SearchForAb(),
+                                    {{PENUMBRA_REGEX_CHOICE, 0, 0, 0, 1, 0}, {PENUMBRA_REGEX_SAME, 0, 0, 0, 1, 0}})),
+               EngineError);
+  EXPECT_THROW(ParseRegex(WithParts(SearchForAb(), {{PENUMBRA_REGEX_UNDIVIDED, 0, 1, 0, 0, 0}})), EngineError);
 }
 
 }  // namespace

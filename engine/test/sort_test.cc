@@ -10,6 +10,7 @@
 
 #include "numeric/numeric.h"
 #include "operator/execution_environment.h"
+#include "sort/packed_prefix.h"
 #include "support/sink.h"
 
 namespace penumbra::test {
@@ -275,6 +276,70 @@ TEST(Sort, ManyBuckets) {
       // A limit beyond what top-N keeps, which starts within a bucket.
       CheckSort(table, {{0, false, false}}, 110000, 10001, 2, kVectorRows, kFlat);
       ASSERT_FALSE(HasFailure());
+    }
+  }
+}
+
+// Keys of which a word has the beginning only, with few rows that share one: keys of many bits, long texts, numbers of
+// many digits. With memory for none of them, too.
+TEST(Sort, WordsOfTheFirstBits) {
+  Random random(7);
+  constexpr uint32_t kRows = 20000;
+  std::vector<SinkColumn> table(4);
+  table[0].type = PENUMBRA_INT4;
+  table[1].type = PENUMBRA_INT8;
+  table[2].type = PENUMBRA_TEXT;
+  table[3].type = PENUMBRA_NUMERIC;
+  for (uint32_t i = 0; i < kRows; ++i) {
+    const std::string twin = std::to_string(10000 + i / 2);
+    table[0].cells.push_back(std::to_string(i % 7));
+    table[1].cells.push_back(std::to_string(random.Any()));
+    table[2].cells.push_back(twin + " is where the two differ: " + std::to_string(random.Below(9)));
+    table[3].cells.push_back(twin + "00000000000000." + std::to_string(random.Below(9)));
+  }
+  AddRowNumbers(&table, kRows);
+  const std::vector<KeyOrder> orders[] = {{{0, false, false}, {1, true, false}, {0, true, false}},
+                                          {{1, false, false}, {2, false, false}},
+                                          {{2, true, false}, {1, false, false}},
+                                          {{3, false, false}},
+                                          {{0, true, false}, {3, true, false}, {1, false, false}}};
+  for (const auto& keys : orders) {
+    CheckSort(table, keys, -1, 0, 3, kVectorRows, kFlat);
+    CheckSort(table, keys, -1, 0, 2, kVectorRows, kFlat, kNoMemory);
+  }
+}
+
+TEST(PackedPrefix, WordsAreInOrder) {
+  std::mt19937_64 random(1);
+  for (int round = 0; round < 2000; ++round) {
+    // Stretches of bits that vary.
+    uint128 varying = 0;
+    for (uint64_t stretches = random() % 5; stretches > 0; --stretches) {
+      const uint64_t bits = 1 + random() % 40, begin = random() % (128 - bits);
+      varying |= ((uint128{1} << bits) - 1) << begin;
+    }
+    if (round % 10 == 0) varying = uint128{random()} << 64 | random();
+    const auto draw = [&random] { return SortPrefix{random(), random()}; };
+    const SortPrefix first = draw();
+    const PackedPrefix packed(first, varying);
+    for (int pair = 0; pair < 10; ++pair) {
+      const auto of_first = [&](const SortPrefix& any) {
+        const uint128 bits = (Bits(first) & ~varying) | (Bits(any) & varying);
+        return SortPrefix{static_cast<uint64_t>(bits >> 64), static_cast<uint64_t>(bits)};
+      };
+      const SortPrefix a = of_first(draw()), b = of_first(pair == 0 ? a : draw());
+      const uint64_t word_a = packed.Pack(a), word_b = packed.Pack(b);
+      if (packed.is_whole()) {
+        EXPECT_EQ(a < b, word_a < word_b);
+        EXPECT_TRUE(packed.Unpack(word_a) == a);
+      } else if (word_a != word_b) {
+        EXPECT_EQ(a < b, word_a < word_b);
+      }
+    }
+    if (__builtin_popcountll(static_cast<uint64_t>(varying >> 64)) +
+            __builtin_popcountll(static_cast<uint64_t>(varying)) >
+        64) {
+      EXPECT_FALSE(packed.is_whole());
     }
   }
 }

@@ -16,7 +16,8 @@ namespace {
 
 class Shared {
  public:
-  explicit Shared(uint32_t max_threads) {
+  explicit Shared(uint32_t max_threads, int threads = 100) {
+    options_.threads = threads;
     options_.all_usage = &all;
     options_.own_usage = &own;
     options_.max_threads = max_threads;
@@ -132,6 +133,23 @@ TEST(ThreadTickets, AThreadRunsInPlaceOfACallerThatWaits) {
   EXPECT_TRUE(one.tickets.IsNeededElsewhere());
   EXPECT_TRUE(one.tickets.TryGive());
   EXPECT_EQ(shared.all.tickets, 0u);
+}
+
+TEST(ThreadTickets, AnExecutionRunsNoMoreThanItsThreadsAndItsCaller) {
+  Shared shared(8, 2);
+  Execution one(shared);
+  EXPECT_EQ(one.tickets.free_tickets(), 2);
+  EXPECT_EQ(one.TakeAll(), 2);
+  // All three threads of an execution may run while its caller waits; the last stops when the caller goes on.
+  one.tickets.BeginWait();
+  EXPECT_EQ(one.TakeAll(), 3);
+  EXPECT_EQ(one.tickets.free_tickets(), 0);
+  EXPECT_FALSE(one.tickets.IsNeededElsewhere());
+  one.tickets.EndWait();
+  EXPECT_TRUE(one.tickets.IsNeededElsewhere());
+  one.GiveWhatOthersNeed();
+  EXPECT_EQ(one.threads, 2);
+  EXPECT_EQ(shared.all.tickets, 2u);
 }
 
 // Many executions of several kinds at once: each answer is right, never do more run than may, and nothing is left.

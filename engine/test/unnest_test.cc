@@ -129,6 +129,30 @@ TEST(Unnest, RowsAreThoseOfEachList) {
   }
 }
 
+TEST(Unnest, RowsComeAsOftenAsAColumnSays) {
+  const std::vector<Cell> times = {"1", "0", std::nullopt, "-3", "2", "5000", "1", "2047", "3"};
+  const Table table({PENUMBRA_INT8, PENUMBRA_INT4, PENUMBRA_TEXT}, 9000, [&](uint32_t row, int column) -> Cell {
+    if (column == 0) return times[row % 2000 == 1999 ? 5 + row / 2000 % 4 : row % 5];
+    return column == 1 ? Cell(std::to_string(row)) : row % 7 == 0 ? std::nullopt : Cell("t" + std::to_string(row % 3));
+  });
+  std::vector<Row> expected;
+  for (uint32_t row = 0; row < 9000; ++row) {
+    const Cell& count = times[row % 2000 == 1999 ? 5 + row / 2000 % 4 : row % 5];
+    for (int i = 0; count && i < std::stoi(*count); ++i) {
+      expected.push_back({std::to_string(row), row % 7 == 0 ? "NULL" : "t" + std::to_string(row % 3)});
+    }
+  }
+  const Chunk chunk(table);
+  for (int threads : {0, 2}) {
+    PlanBuilder plan({PENUMBRA_INT8, PENUMBRA_INT4, PENUMBRA_TEXT});
+    plan.Repeat(0);
+    plan.Project({plan.Column(1), plan.Column(2)});
+    const Output output = test::Run(plan, {{&chunk}, {}, {}, threads});
+    ASSERT_EQ(output.status.code, PENUMBRA_OK) << output.status.message;
+    EXPECT_EQ(Sorted(output.rows), Sorted(expected));
+  }
+}
+
 PenumbraCode CodeOfList(const std::string& image, PenumbraType element) {
   const Table table({PENUMBRA_TEXT}, 1, [&](uint32_t, int) -> Cell { return image; });
   PlanBuilder plan({PENUMBRA_TEXT});
@@ -157,11 +181,13 @@ TEST(Unnest, PlansOfWhatAreNoLists) {
                                   {2, PENUMBRA_INT4, false},
                                   {-1, PENUMBRA_INT4, false},
                                   {1, PENUMBRA_ARRAY, false}}) {
-    const PenumbraUnnest unnest = {&list, 1, false, false};
+    const PenumbraUnnest unnest = {.lists = &list, .list_count = 1};
     EXPECT_LT(penumbra_plan_add_unnest(plan.plan(), plan.current(), &unnest), 0);
   }
-  const PenumbraUnnest nothing = {nullptr, 0, false, false};
-  EXPECT_LT(penumbra_plan_add_unnest(plan.plan(), plan.current(), &nothing), 0);
+  for (int times : {-1, 0, 2}) {
+    const PenumbraUnnest nothing = {.times = times};
+    EXPECT_LT(penumbra_plan_add_unnest(plan.plan(), plan.current(), &nothing), 0);
+  }
   // Rows that a refused list may end have to be kept back.
   for (bool may_be_refused : {false, true}) {
     PlanBuilder streaming({PENUMBRA_TEXT});

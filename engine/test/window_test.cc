@@ -7,6 +7,7 @@
 #include <map>
 #include <numeric>
 #include <random>
+#include <set>
 #include <utility>
 
 #include "numeric/numeric.h"
@@ -18,11 +19,13 @@ namespace penumbra::test {
 namespace {
 
 // The table's columns. `id` is the last key of the order where rows must have one place each.
-enum Column { kPartition, kOrder, kInteger, kFloat, kText, kNumeric, kFilter, kId, kColumns };
-constexpr PenumbraType kTypes[kColumns] = {PENUMBRA_INT4, PENUMBRA_INT8,    PENUMBRA_INT4, PENUMBRA_FLOAT8,
-                                           PENUMBRA_TEXT, PENUMBRA_NUMERIC, PENUMBRA_BOOL, PENUMBRA_INT4};
+enum Column { kPartition, kOrder, kInteger, kFloat, kText, kNumeric, kFilter, kPlace, kId, kColumns };
+constexpr PenumbraType kTypes[kColumns] = {PENUMBRA_INT4,   PENUMBRA_INT8, PENUMBRA_INT4,
+                                           PENUMBRA_FLOAT8, PENUMBRA_TEXT, PENUMBRA_NUMERIC,
+                                           PENUMBRA_BOOL,   PENUMBRA_TEXT, PENUMBRA_INT4};
 
 constexpr size_t kEnoughMemory = size_t{1} << 30;
+constexpr size_t kFewNumbersMemory = size_t{2} << 20;  // for all rows, but not for numbers of all partitions
 constexpr size_t kNoMemory = 1000;
 
 struct TestCall {
@@ -32,10 +35,13 @@ struct TestCall {
 
 class RandomWindow {
  public:
-  explicit RandomWindow(uint32_t seed) : random_(seed) {
+  // has_many_partitions: more than get numbers.
+  explicit RandomWindow(uint32_t seed, bool has_many_partitions = false)
+      : random_(seed), has_many_partitions_(has_many_partitions) {
     for (int c = 0; c < kColumns; ++c) columns_.push_back(ColumnExpr(c, kTypes[c]));
     MakeTable();
     MakeSpec();
+    spec_.needed.assign(spec_.column_types.size() + spec_.functions.size(), true);
   }
 
   void Run(size_t memory_bytes) {
@@ -85,6 +91,7 @@ class RandomWindow {
       case kInteger: return std::to_string(static_cast<int>(Below(1000)) - 500);
       case kFloat: return Below(5) == 0 ? "-0" : std::to_string((static_cast<int>(Below(2000)) - 1000) / 7.0);
       case kText: return std::string(Below(30), static_cast<char>('a' + Below(5)));
+      case kPlace: return "a place with a number: " + std::to_string(Below(partitions_));
       case kNumeric: return Decimal::FromInteger(Below(100000), static_cast<int>(Below(4))).ToString();
       default: return Below(2) != 0 ? "t" : "f";
     }
@@ -94,6 +101,7 @@ class RandomWindow {
     rows_ = kRows[Below(5)];
     rows_ -= Below(rows_ / 10 + 1);
     partitions_ = std::vector<uint32_t>{1, 5, rows_ / 3 + 1, 100000}[Below(4)];
+    if (has_many_partitions_) rows_ = 15000, partitions_ = 8000;
     orders_ = std::vector<uint32_t>{3, rows_ + 1, 1000000}[Below(3)];
     nulls_ = std::vector<uint32_t>{0, 7}[Below(2)];
     for (int c = 0; c < kColumns; ++c) {
@@ -163,6 +171,8 @@ class RandomWindow {
   void MakeSpec() {
     for (const SinkColumn& column : table_) spec_.column_types.push_back(column.type);
     if (Below(5) != 0) spec_.partition_keys.push_back(ColumnAt(kPartition));
+    if (has_many_partitions_ || Below(3) == 0) spec_.partition_keys.push_back(ColumnAt(kPlace));
+    spec_.any_partition_order = has_many_partitions_ || Below(3) != 0;
     is_descending_ = Below(2) != 0;
     nulls_first_ = Below(2) != 0;
     const bool is_whole = Below(4) == 0;
@@ -219,8 +229,9 @@ class RandomWindow {
   int Compare(int column, uint32_t a, uint32_t b, bool is_descending, bool nulls_first) const {
     const SinkCell &x = table_[column].cells[a], &y = table_[column].cells[b];
     if (!x || !y) return !x && !y ? 0 : (!x == nulls_first ? -1 : 1);
-    const long long left = std::stoll(*x), right = std::stoll(*y);
-    const int order = (left > right) - (left < right);
+    const bool is_text = table_[column].type == PENUMBRA_TEXT;
+    const long long left = is_text ? 0 : std::stoll(*x), right = is_text ? 0 : std::stoll(*y);
+    const int order = is_text ? (*x > *y) - (*x < *y) : (left > right) - (left < right);
     return is_descending ? -order : order;
   }
   int CompareOrder(uint32_t a, uint32_t b) const {
@@ -230,13 +241,18 @@ class RandomWindow {
     return 0;
   }
   int ComparePartition(uint32_t a, uint32_t b) const {
-    return spec_.partition_keys.empty() ? 0 : Compare(kPartition, a, b, false, false);
+    for (const Expr* key : spec_.partition_keys) {
+      if (const int order = Compare(key->column, a, b, false, false)) return order;
+    }
+    return 0;
   }
 
   // The rows in the window's order, with a value for each function.
   void Check(const std::vector<std::vector<std::string>>& rows) {
     std::vector<uint32_t> order;
     std::vector<bool> seen(rows_);
+    const auto is_before = [this](uint32_t a, uint32_t b) { return ComparePartition(a, b) < 0; };
+    std::set<uint32_t, decltype(is_before)> partitions(is_before);
     for (const auto& row : rows) {
       order.push_back(static_cast<uint32_t>(std::stoul(row[kId])));
       ASSERT_FALSE(seen.at(order.back())) << "row twice";
@@ -247,8 +263,9 @@ class RandomWindow {
       for (end = begin + 1; end < order.size() && ComparePartition(order[end - 1], order[end]) == 0; ++end) {
         ASSERT_LE(CompareOrder(order[end - 1], order[end]), 0) << "at " << end;
       }
-      if (end < order.size()) {
-        ASSERT_LT(ComparePartition(order[end - 1], order[end]), 0) << "partition twice";
+      ASSERT_TRUE(partitions.insert(order[begin]).second) << "partition twice";
+      if (end < order.size() && !spec_.any_partition_order) {
+        ASSERT_LT(ComparePartition(order[end - 1], order[end]), 0) << "partitions in another order";
       }
       const std::vector<uint32_t> partition(order.begin() + static_cast<ptrdiff_t>(begin),
                                             order.begin() + static_cast<ptrdiff_t>(end));
@@ -432,6 +449,7 @@ class RandomWindow {
   }
 
   std::mt19937 random_;
+  const bool has_many_partitions_;
   uint32_t rows_ = 0, partitions_ = 1, orders_ = 1, nulls_ = 0;
   bool is_descending_ = false, nulls_first_ = false, has_places_ = false;
   std::vector<std::unique_ptr<Expr>> columns_;
@@ -443,6 +461,14 @@ TEST(Window, AsTheStandardSays) {
   for (uint32_t seed = 0; seed < 120; ++seed) {
     SCOPED_TRACE(seed);
     RandomWindow(seed).Run(kEnoughMemory);
+    ASSERT_FALSE(::testing::Test::HasFailure());
+  }
+}
+
+TEST(Window, MorePartitionsThanNumbers) {
+  for (uint32_t seed = 2000; seed < 2020; ++seed) {
+    SCOPED_TRACE(seed);
+    RandomWindow(seed, true).Run(kFewNumbersMemory);
     ASSERT_FALSE(::testing::Test::HasFailure());
   }
 }

@@ -196,6 +196,8 @@ def test_constants_that_became_parameters_are_put_back(adviser):
         ("SELECT sum((doc #>> '{a,b}')::numeric) FROM sales.orders WHERE 3 = ANY (tags)",
          "vectors", "", ""),
         ("SELECT doc, md5(doc::text) FROM sales.orders ORDER BY amount LIMIT 9", "vectors", "", ""),
+        ("SELECT to_char(amount, 'FM999G990D00'), md5(note), count(*) FROM sales.orders"
+         " WHERE encode(sha256('a'), 'hex') <> kind GROUP BY 1, 2", "vectors", "", ""),
         ("SELECT DISTINCT doc FROM sales.orders", "no", "column of type jsonb", "doc"),
         ("SELECT count(*) FROM sales.orders WHERE doc = ANY (ARRAY[doc])", "no",
          "column of type jsonb", "doc"),

@@ -21,6 +21,14 @@ def _is_alive(pid: int) -> bool:
         return False
 
 
+def _assert_ends(pid: int) -> None:
+    """A postmaster takes its PID file away before it is gone."""
+    deadline = time.monotonic() + 10
+    while _is_alive(pid) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert not _is_alive(pid)
+
+
 def test_a_server_is_stopped_when_its_block_fails():
     server = PrivateServer(state_directory() / "test-failing", {"fsync": "off"})
     try:
@@ -28,7 +36,7 @@ def test_a_server_is_stopped_when_its_block_fails():
             pid = server.postmaster_pid()
             assert server.connect().execute("SELECT 1").fetchone() == (1,)
             raise RuntimeError
-        assert not _is_alive(pid)
+        _assert_ends(pid)
     finally:
         server.remove()
     assert not server.directory.exists()
@@ -79,8 +87,5 @@ with terminate_like_interrupt():
     assert _is_alive(pid)
     child.send_signal(number)
     child.wait(timeout=150)  # the server has 60 s to stop in order, then 60 more
-    deadline = time.monotonic() + 10
-    while _is_alive(pid) and time.monotonic() < deadline:
-        time.sleep(0.05)
-    assert not _is_alive(pid)
+    _assert_ends(pid)
     assert not (state_directory() / "test-interrupted").exists()

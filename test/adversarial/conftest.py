@@ -3,6 +3,7 @@
 import os
 import re
 import time
+from pathlib import Path
 
 import psycopg
 import pytest
@@ -197,6 +198,7 @@ class Memory:
             return int(re.search(r"VmHWM:\s+(\d+) kB", status.read()).group(1)) * 1024
 
     def private_bytes(self) -> int:
-        """What it holds now, without shared memory."""
-        with open(f"{self._process}/smaps_rollup") as rollup:
-            return int(re.search(r"Anonymous:\s+(\d+) kB", rollup.read()).group(1)) * 1024
+        """What it holds now, without shared memory and what the kernel may take."""
+        rollup = Path(f"{self._process}/smaps_rollup").read_text()
+        anonymous, free = (int(re.search(rf"{field}:\s+(\d+) kB", rollup).group(1)) for field in ("Anonymous", "LazyFree"))
+        return (anonymous - free) * 1024

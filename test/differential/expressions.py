@@ -78,6 +78,7 @@ LIST_ELEMENTS = {
 
 PATTERNS = ["'%e%'", "'red%'", "'%s'", "'s%c_al%'", "'_____'", "'%'", "''", "'%special%requests%'",
             "'a\\%b'", "'a_b'", "'%1%2%'", "'short%'", "'%\\\\%'", "'v_1%'", "'%Ä%'", "'RED'", "'%  %'"]  # fmt: skip
+NUMBERS = ["'FM999G990D00'", "'9,999,999.99S'", "'MI000.9'", "'FM99990.99'", "'0000000'", "'FM.09PR'", "'SG9 9 9\"x\"'", "'PL99.'"]
 FORMATS = ["'YYYY-MM-DD'", "'Day, DD. Mon YY'", "'IYYY-IW'", "'HH24 h'", "'FMHH12 AM DD'", "'MI:SS.US'", "'Q J CC'",
            "'YYYY-MM-DD TZH'", "''"]  # fmt: skip
 REGEXES = ["'^[a-m]'", "'e.*e'", "'(re|gr)'", "'^$'", "'\\d\\d'", "'RED'"]
@@ -236,6 +237,11 @@ def _fill_templates() -> None:
         2,
         "round({num}, {digits})",
         "round({num})",
+        "round({num} / nullif({num}, 0), {digits})",
+        "round({num} / {=num}, {digits})",
+        "round({n2} * 100 / nullif({n_wide}, 0), 2)",
+        "power({n2}, 2)",
+        "power(({n2} - 50), {exponent})",
         "trunc({num}, {digits})",
         "floor({num})",
         "ceil({num})",
@@ -295,6 +301,9 @@ def _fill_templates() -> None:
         4,
         "({ts} - {ts})",
         "({tz} - {tz})",
+        "age({ts}, {ts})",
+        "age({tz}, {=tz})",
+        "age({d}, {ts})",
         "({=iv} + {=iv})",
         "({iv} * 2)",
         "(- {iv})",
@@ -328,6 +337,15 @@ def _fill_templates() -> None:
         "repeat({text}, {small} % 4)",
         "translate({text}, 'aeiouÄ', 'AE-')",
         "concat_ws({=text}, {num}, {text}, NULL, {i2})",
+        "format('%s%%|%s', {text}, {num})",
+        "to_char({i4}, {numbers})",
+        "to_char({i8}, {numbers})",
+        "to_char({num}, {numbers})",
+        "to_char({f8}, {numbers})",
+        "md5({text})",
+        "encode(sha256({by}), 'hex')",
+        "encode({by}, 'base64')",
+        "encode(convert_to({text}, 'UTF8'), 'escape')",
         "{bp}::text",
         "btrim({text}, 'aeiou')",
         "{text}::varchar(5)",
@@ -340,9 +358,9 @@ def _fill_templates() -> None:
                           "uuid": "{uuid}", "d": "{d}", "ts": "{d}", "tz": "{ts}"}.items():
         _add(kind, 1, f"({written}::text)::{SQL_TYPES[kind]}")
     # What PostgreSQL evaluates for the engine.
-    _add("text", 2, "md5({text})", "to_char({d}, {format})", "to_char({ts}, {format})", "to_char({tz}, {format})",
-         "to_char({num}, 'FM9999990.009')", "regexp_replace({text}, '[aeiou]+', '-', 'g')", "(string_to_array({text}, ' '))[{small}]",
-         "quote_nullable({text})", "{ts}::text", "format('%s %s', {text}, {i2})")  # fmt: skip
+    _add("text", 2, "to_char({d}, {format})", "to_char({ts}, {format})", "to_char({tz}, {format})",
+         "to_char({i4}, 'FM9999RN')", "regexp_replace({text}, '[aeiou]+', '-', 'g')", "(string_to_array({text}, ' '))[{small}]",
+         "quote_nullable({text})", "quote_literal({text})", "{ts}::text", "format('%2$s %1$s', {text}, {i2})")  # fmt: skip
     _add("bool", 6, "{text} ~ {regex}", "{text} !~* {regex}", "({i4}, {text}) < (7, {text})")
     _add("i4", 1, "width_bucket({num}, 0, 500, 7)", "hashtext({text})")
     _add("i4", 1, "num_nulls({text}, {num}, {f8}, {d})", "num_nonnulls({ts}, {i2})")
@@ -351,6 +369,7 @@ def _fill_templates() -> None:
     _add("num", 1, "div({num}, {=num})", "to_number(to_char({i4}, '99999999999'), '99999999999')")
     _add("iv", 2, "age({ts}, {ts})", "justify_hours({iv})")
     _add("uuid", 1, "md5({text})::uuid")
+    _add("by", 1, "decode(md5({text}), 'hex')", "sha256({by})", "convert_to({text}, 'UTF8')", "{text}::bytea")
 
 
 _fill_templates()
@@ -450,9 +469,11 @@ class ExpressionGenerator:
         return {
             "pattern": lambda: pick(PATTERNS),
             "format": lambda: pick(FORMATS),
+            "numbers": lambda: pick(NUMBERS),
             "regex": lambda: pick(REGEXES),
             "small": lambda: str(self.choose.randint(0, 9)),
             "digits": lambda: str(self.choose.randint(-2, 6)),
+            "exponent": lambda: pick(["0", "1", "2", "2.0", "3", "4", "5", "-1", "0.5"]),
             "trunc": lambda: f"'{pick(TRUNC)}'",
             "field_ts": lambda: f"'{pick(FIELDS_TS)}'",
             "field_d": lambda: f"'{pick(FIELDS_D)}'",

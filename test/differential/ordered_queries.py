@@ -89,16 +89,32 @@ class OrderedQueryGenerator(QueryGenerator):
 
     def _collected(self) -> str:
         pick = self.choose.choice
+        if self.choose.random() < 0.35:
+            return self._json()
         joins_text, is_distinct = self.choose.random() < 0.5, self.choose.random() < 0.3
         kinds = ("text",) if joins_text else OF_ONE_SPELLING if is_distinct else ORDERS
         value = f"({self._value(kinds)}){'::text' if joins_text else ''}"
         delimiter = f", {pick(DELIMITERS)}" if joins_text else ""
-        name = "string_agg" if joins_text else "array_agg"
+        name = "string_agg" if joins_text else pick(["array_agg", "array_agg", "json_agg", "jsonb_agg"])
         if is_distinct:
             order = f" ORDER BY {value}{pick(DIRECTIONS)}" if self.choose.random() < 0.6 else ""
             return f"{name}(DISTINCT {value}{delimiter}{order})"
         keys = [f"{self._value(ORDERS)}{pick(DIRECTIONS)}" for _ in range(pick([0, 1, 1, 2]))]
         return f"{name}({value}{delimiter} ORDER BY {', '.join([*keys, 'k' + pick(DIRECTIONS)])})"
+
+    def _json(self) -> str:
+        """Of rows, of what is made of several values, and objects; some rows have no key, which is an error."""
+        pick = self.choose.choice
+        values = [self._value(ORDERS) for _ in range(pick([1, 2, 3]))]
+        row = f"ROW({', '.join(values)})"
+        fields = ", ".join(f"'{pick('abc')}', {value}" for value in values)
+        made = f"json_build_object({fields})"
+        order = f" ORDER BY {self._value(ORDERS)}{pick(DIRECTIONS)}, k"
+        if self.choose.random() < 0.5:
+            return f"{pick(['json_agg', 'jsonb_agg'])}({pick([row, made, f'to_jsonb({row})', *values])}{order})"
+        name = pick(["json_object_agg", "jsonb_object_agg"])
+        key = pick(["k", "k", f"k::text || ({self._value(('text',))})", self._value(("i4", "text", "d")), "coalesce(low, 'none')"])
+        return f"{name}({key}, {pick([row, made, *values])}{order})"
 
     def _several(self) -> list[Output]:
         """Some of one argument, which share their values, and an aggregate of another kind."""

@@ -30,8 +30,8 @@ class Output:
     comparison: str = EXACT
 
 
-# Documents and arrays as keys.
-WHOLE_KEYS = [Output("arr"), Output("(doc -> 'o')"), Output("(doc -> 'a')"), Output("(doc -> 's')"), Output("(doc -> 'n')", BY_VALUE)]
+# Documents, arrays and composites as keys.
+WHOLE_KEYS = [Output("arr"), Output("comp"), Output("(doc -> 'o')"), Output("(doc -> 'a')"), Output("(doc -> 's')"), Output("(doc -> 'n')", BY_VALUE)]
 
 
 @dataclass(frozen=True)
@@ -177,7 +177,11 @@ class QueryGenerator:
 
     def _limit(self) -> str:
         if self.choose.random() < 0.1:
-            return self.choose.choice(["", "OFFSET 3 "]) + f"FETCH FIRST {self.choose.choice([1, 5, 100, 3000])} ROWS WITH TIES"
+            count = str(self.choose.choice([1, 5, 100, 3000]))
+            if self.parameters is not None and self.choose.random() < 0.5:
+                self.parameters.append(("int8", count))
+                count = f"(${len(self.parameters)}::int8)"
+            return self.choose.choice(["", "OFFSET 3 "]) + f"FETCH FIRST {count} ROWS WITH TIES"
         limit = f"LIMIT {self.choose.choice([0, 1, 5, 10, 100, 3000])}"
         return limit + (
             f" OFFSET {self.choose.choice([1, 7, 500])}" if self.choose.random() < 0.3 else ""

@@ -176,7 +176,7 @@ HALF_OF_THE_COLUMNS = "ARRAY[" + ", ".join(f"'{c.name}'" for c in COLUMNS[::2]) 
 
 # Functions that only PostgreSQL has, as the templates write them (expressions.py), of values that hardly repeat.
 FUNCTIONS = [
-    *(f"{function}({column})" for function in ("md5", "hashtext", "quote_nullable") for column in ("high", "long")),
+    *(f"{function}({column})" for function in ("quote_literal", "hashtext", "quote_nullable") for column in ("high", "long")),
     "date_bin('15 minutes', ts, timestamp '2000-01-01')", "to_char(ts, 'MI:SS.US')",
 ]
 LOAD_FUNCTIONS = "SELECT penumbra.load('{name}', ARRAY[" + ", ".join(f"$${f}$$" for f in FUNCTIONS) + "])"

@@ -7,14 +7,16 @@ from penumbra_lab.advise.server import Server
 from penumbra_lab.answers import difference
 from penumbra_lab.dataset import load_cache, load_postgresql, make_files, progress_bars
 from penumbra_lab.system import PostgresSystem
-from penumbra_lab.workload import read_workload, workload_names
+from penumbra_lab.workload import Query, Workload, read_workload, workload_names
 from promises import NOTHING, WHOLE, planned, promised
 from rich.console import Console
 
 # Of the queries that are promised as a whole; the others in part.
 WHOLE_SHARE_MIN = 0.85
 # Of elements of arrays, and of functions that are cached as columns, less is promised than runs.
-PROMISED_LESS = {"json": 0.6, "text": 0.8}
+PROMISED_LESS = {"json": 0.6, "text": 0.8, "groupby": 0.8}
+# PostgreSQL adds up what it takes out of arrays of percentiles.
+RUN_IN_PART = {("groupby", "13_quartiles")}
 
 
 @pytest.fixture(scope="module", params=workload_names())
@@ -31,11 +33,16 @@ def loaded(request, server):
         connection.execute(f"DROP TABLE {', '.join(workload.tables)}")
 
 
+def mode_of(workload: Workload, query: Query) -> str:
+    return "prefer" if (workload.name, query.name) in RUN_IN_PART else "require"
+
+
 def test_workload_in_the_engine(server, loaded, subtests):
-    with server.connect() as off, server.connect() as required:
+    with server.connect() as off, server.connect() as on:
         stock = PostgresSystem("off", off, {"penumbra.mode": "off"})
-        engine = PostgresSystem("require", required, {"penumbra.mode": "require"})
         for query in loaded.queries:
+            mode = mode_of(loaded, query)
+            engine = PostgresSystem(mode, on, {"penumbra.mode": mode})
             with subtests.test(query.name):
                 expected = stock.run(query.sql)
                 assert (
@@ -46,10 +53,12 @@ def test_workload_in_the_engine(server, loaded, subtests):
 def test_what_is_promised_runs(server, loaded):
     """All of these queries run in the engine, so `penumbra advise` shall say so."""
     with server.connect() as connection, Server(server.conninfo()) as asked:
-        connection.execute("SET penumbra.mode = require")
         adviser = Adviser(asked)
         promises = {query.name: promised(adviser, query.sql) for query in loaded.queries}
-        plans = {query.name: planned(connection, query.sql) for query in loaded.queries}
+        plans = {}
+        for query in loaded.queries:
+            connection.execute(f"SET penumbra.mode = {mode_of(loaded, query)}")
+            plans[query.name] = planned(connection, query.sql)
     assert NOTHING not in plans.values()
     assert loaded.name in PROMISED_LESS or NOTHING not in promises.values()
     assert None not in promises.values()

@@ -117,6 +117,7 @@ typedef int32_t PenumbraOperator; /* a node of its graph; negative: refused, see
 typedef struct PenumbraPlanOptions {
   bool encoding_is_utf8;             /* false: a single-byte encoding */
   const PenumbraTimeZone *time_zone; /* copied; NULL: timestamptz functions that need it are refused */
+  bool power_scale_by_result;        /* whole powers of numeric: 16 significant digits, not 16 decimals */
 } PenumbraPlanOptions;
 
 PenumbraPlan *penumbra_plan_create(const PenumbraPlanOptions *options);
@@ -126,7 +127,8 @@ const char *penumbra_plan_reason(const PenumbraPlan *plan);
 
 typedef struct PenumbraScanColumn {
   PenumbraType type;
-  int numeric_scale; /* the declared scale of numeric(p,s), -1 if none */
+  int numeric_scale;     /* the declared scale of numeric(p,s), -1 if none */
+  int numeric_precision; /* and the precision, 0 if none */
 } PenumbraScanColumn;
 
 /*
@@ -180,17 +182,19 @@ typedef struct PenumbraUnnestList {
 /*
  * Rows become as many as the longest of their lists has elements; shorter lists, and null, are filled up with NULLs.
  * Output: the input's columns, a column of elements for each list, and the element's number, INT8, from 1 on.
+ * Without lists a column of the input, INT8, says how often its row comes out, if at all.
  */
 typedef struct PenumbraUnnest {
   const PenumbraUnnestList *lists;
   int list_count;
+  int times;        /* without lists: that column */
   bool keeps_empty; /* a row without elements comes out once, with NULLs */
   bool has_ordinality;
 } PenumbraUnnest;
 
 PenumbraOperator penumbra_plan_add_unnest(PenumbraPlan *plan, PenumbraOperator input, const PenumbraUnnest *unnest);
 
-#define PENUMBRA_AGGREGATE_ARGUMENTS_MAX 2
+#define PENUMBRA_AGGREGATE_ARGUMENTS_MAX 64
 
 typedef struct PenumbraSortKey {
   PenumbraExpr expr;
@@ -212,12 +216,24 @@ typedef struct PenumbraAggregateCall {
   bool descending;
   const double *fractions;
   int fraction_count;
-  /* Of string_agg(text, delimiter), which passes over rows without a text, and array_agg: ORDER BY inside the call, of
-   * at least one key. Of DISTINCT each key is an argument. */
+  /* Of string_agg(text, delimiter), which passes over rows without a text, array_agg and json_agg: ORDER BY inside the
+   * call, of at least one key. Of DISTINCT each key is an argument. */
   const PenumbraSortKey *order;
   int order_count;
-  uint32_t element_oid; /* of an array: what the array's header says of its elements' type */
+  uint32_t label; /* of array_agg: what the array's header says of its elements' type; of json_agg see below */
 } PenumbraAggregateCall;
+
+/*
+ * What json_agg, of any number of arguments, makes of a group: a payload of type ARRAY with the group's rows in their
+ * order. Behind the head come the arguments as in PenumbraResultColumn, one after the other: `rows` bytes of nulls,
+ * then values of the type's width, or of TEXT, BPCHAR and NUMERIC `rows` lengths (4 bytes) and the payloads. Values and
+ * lengths begin at a multiple of 8, counted with the 4 bytes of the header that PostgreSQL's varlenas have. The slot
+ * of a null is zero.
+ */
+typedef struct PenumbraGroupRows {
+  uint32_t label; /* the call's */
+  uint32_t rows;
+} PenumbraGroupRows;
 
 /* key_count 0: one group, a row even without input. DISTINCT is an aggregation without calls. */
 PenumbraOperator penumbra_plan_add_aggregation(PenumbraPlan *plan, PenumbraOperator input, const PenumbraExpr *keys,
@@ -290,11 +306,12 @@ typedef struct PenumbraWindowCall {
 } PenumbraWindowCall;
 
 /* The functions of one PARTITION BY (equality as of grouping) and ORDER BY. Output: the input's columns, then a column
- * for each call, in the order of partition keys, then order keys. */
+ * for each call, in the order of partition keys, then order keys; with `any_partition_order` partitions may come in any
+ * order. */
 PenumbraOperator penumbra_plan_add_window(PenumbraPlan *plan, PenumbraOperator input,
                                           const PenumbraExpr *partition_keys, int partition_key_count,
                                           const PenumbraSortKey *order_keys, int order_key_count,
-                                          const PenumbraWindowCall *calls, int call_count);
+                                          const PenumbraWindowCall *calls, int call_count, int any_partition_order);
 
 /*
  * A join of two inputs: the build input's rows are kept, by their keys; then each row of the probe input looks up its
@@ -554,6 +571,9 @@ bool penumbra_exec_next_learned(PenumbraExec *exec, PenumbraOperator scan, Penum
 void penumbra_exec_stop(PenumbraExec *exec);
 /* Stops it and frees everything. Safe at any time, also with NULL. */
 void penumbra_exec_destroy(PenumbraExec *exec);
+/* How much of the large blocks that executions free the process keeps for the next ones; none before the first call.
+ * The kernel may take their pages. */
+void penumbra_keep_memory(size_t bytes_max);
 
 #ifdef __cplusplus
 }

@@ -68,13 +68,19 @@ typedef enum PenumbraCollationUse {
   X(REPLACE, "replace", EQUALITY, kUnknown) X(REVERSE, "reverse", EQUALITY, kUnknown) \
   X(SPLIT_PART, "split_part", EQUALITY, kUnknown) X(LPAD, "lpad", NONE, kUnknown) X(RPAD, "rpad", NONE, kUnknown) \
   X(REPEAT, "repeat", NONE, kUnknown) X(TRANSLATE, "translate", NONE, kUnknown) \
+  /* TO_CHAR(number, format text constant) */ \
+  X(TO_CHAR, "to_char", NONE, kUnknown) \
+  /* bytea is text here; BYTEA(text) is the cast; ENCODE and DECODE(x, format text constant) */ \
+  X(MD5, "md5", NONE, kUnknown) X(SHA256, "sha256", NONE, kUnknown) X(ENCODE, "encode", NONE, kUnknown) \
+  X(DECODE, "decode", NONE, kUnknown) X(BYTEA, "cast", NONE, kUnknown) \
   /* dates: EXTRACT(field text constant, x) -> numeric; DATE_PART -> float8; DATE_TRUNC(field, x) */ \
   X(EXTRACT, "extract", EQUALITY, kUnknown) X(DATE_PART, "date_part", EQUALITY, kUnknown) \
   X(DATE_TRUNC, "date_trunc", EQUALITY, kUnknown) \
   /* (seconds since 1970 float8) -> timestamptz */ \
   X(TO_TIMESTAMP, "to_timestamp", EQUALITY, kUnknown) \
   /* DATE_BIN(stride interval constant, x, origin constant); MAKE_DATE(year, month, day) */ \
-  X(DATE_BIN, "date_bin", EQUALITY, kUnknown) X(MAKE_DATE, "make_date", EQUALITY, kUnknown)
+  X(DATE_BIN, "date_bin", EQUALITY, kUnknown) X(MAKE_DATE, "make_date", EQUALITY, kUnknown) \
+  X(AGE, "age", EQUALITY, kUnknown)
 
 typedef enum PenumbraFunction {
 #define PENUMBRA_FUNCTION_ENUM(id, name, collation, scale) PENUMBRA_FN_##id,
@@ -104,6 +110,7 @@ typedef enum PenumbraFunction {
   X(PERCENTILE_DISC, "percentile_disc", Ordered, Ordered, kValues) X(MODE, "mode", Ordered, Ordered, kValues) \
   /* of rows in order: PenumbraAggregateCall.order */ \
   X(STRING_AGG, "string_agg", JoinedText, JoinedText, kRows) X(ARRAY_AGG, "array_agg", Array, Array, kRows) \
+  X(JSON_AGG, "json_agg", GroupRows, Array, kRows) /* PenumbraGroupRows, of which the caller makes the value */ \
   /* of (y, x), as in the standard */ \
   X(CORR, "corr", Pair, Regression, kValues) \
   X(COVAR_POP, "covar_pop", Pair, Regression, kValues) X(COVAR_SAMP, "covar_samp", Pair, Regression, kValues) \

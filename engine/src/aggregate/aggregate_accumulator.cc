@@ -1,6 +1,8 @@
 // The table of aggregates: PENUMBRA_AGGREGATE_LIST with the rules for types, and the states of several types.
 #include "aggregate/aggregate_accumulator.h"
 
+#include <algorithm>
+
 #include "function/collation.h"
 #include "function/registry.h"
 
@@ -58,6 +60,11 @@ Result FindJoinedTextResult(const Types& arguments) {
 
 Result FindArrayResult(const Types& arguments) {
   return arguments.empty() || arguments[0] == PENUMBRA_ARRAY ? std::nullopt : Result(PENUMBRA_ARRAY);
+}
+
+Result FindGroupRowsResult(const Types& arguments) {
+  const bool has_array = std::find(arguments.begin(), arguments.end(), PENUMBRA_ARRAY) != arguments.end();
+  return has_array ? std::nullopt : Result(PENUMBRA_ARRAY);
 }
 
 Result FindBooleanResult(const Types& arguments) {

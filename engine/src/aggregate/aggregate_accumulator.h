@@ -57,11 +57,13 @@ struct AggregateResult {
   bool descending = false;                         // of ordered-set aggregates
   const std::vector<double>* fractions = nullptr;  // of percentiles; none: NULL
   const Expr* delimiter = nullptr;                 // of string_agg, a constant; null: an argument
-  uint32_t element_oid = 0;                        // of arrays
+  uint32_t label = 0;                              // of arrays and of rows of a group
+  int shown_arguments = 0;                         // of AggregateNeeds::kRows: those in the result
   ExecutionEnvironment* environment = nullptr;
 };
 inline AggregateResult ResultOf(const AggregateSpec& spec, ExecutionEnvironment& environment) {
-  return {spec.function, spec.result, spec.descending, &spec.fractions, spec.delimiter, spec.element_oid, &environment};
+  return {spec.function,  spec.result, spec.descending,      &spec.fractions,
+          spec.delimiter, spec.label,  spec.shown_arguments, &environment};
 }
 
 // One for all states of an execution, whatever groups they belong to; several threads use it at a time.

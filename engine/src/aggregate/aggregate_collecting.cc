@@ -1,9 +1,10 @@
-// Aggregates of a group's rows in an order: string_agg and array_agg. A state keeps the rows that are aggregated, and
-// with each the beginning of its order's keys.
+// Aggregates of a group's rows in an order: string_agg, array_agg and json_agg. A state keeps the rows that are
+// aggregated, and with each the beginning of its order's keys.
 #include <algorithm>
 
 #include "aggregate/array_image.h"
 #include "aggregate/collected_values.h"
+#include "aggregate/group_rows_image.h"
 #include "row/row_layout.h"
 #include "sort/sort_input.h"
 
@@ -75,7 +76,6 @@ class CollectingAccumulator : public Accumulator {
     StringRef* values;
     ResultVector out = MakeResult(result.type, count, arena, &values);
     Arena scratch(&result.environment->budget);
-    ArrayImage array(result.element_oid, layout_);
     for (uint32_t i = 0; i < count; ++i) {
       const CollectedValues<SortEntry>& rows = StateAt(groups[i] + offset).rows;
       if (rows.count() == 0) {
@@ -87,9 +87,7 @@ class CollectingAccumulator : public Accumulator {
       SortEntry* sorted = scratch.AllocateArray<SortEntry>(rows.count());
       rows.CopyTo(sorted);
       std::sort(sorted, sorted + rows.count(), SortOrder(keys_, *result.environment));
-      values[i] = result.function == PENUMBRA_AGG_ARRAY_AGG
-                      ? array.Make(sorted, rows.count(), *result.environment, arena)
-                      : Join(result, sorted, rows.count(), arena);
+      values[i] = MakeValue(result, sorted, rows.count(), arena);
     }
     return out.vector;
   }
@@ -146,6 +144,13 @@ class CollectingAccumulator : public Accumulator {
     state.bytes += layout_.row_bytes() + layout_.StringBytes(entry.row);
   }
 
+  StringRef MakeValue(const AggregateResult& result, const SortEntry* sorted, uint64_t count, Arena& arena) const {
+    const ExecutionEnvironment& environment = *result.environment;
+    if (result.function == PENUMBRA_AGG_STRING_AGG) return Join(result, sorted, count, arena);
+    if (result.function == PENUMBRA_AGG_ARRAY_AGG)
+      return ArrayImage(result.label, layout_).Make(sorted, count, environment, arena);
+    return GroupRowsImage(result.label, result.shown_arguments, layout_).Make(sorted, count, environment, arena);
+  }
   // A text's delimiter stands before it; that of the first is none.
   StringRef Join(const AggregateResult& result, const SortEntry* sorted, uint64_t count, Arena& arena) const {
     const StringRef constant = result.delimiter == nullptr || result.delimiter->constant.is_null_constant()

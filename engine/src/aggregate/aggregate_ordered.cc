@@ -17,6 +17,7 @@ template <typename Values>
 class OrderedAccumulator : public Accumulator {
   using Stored = typename Values::Stored;
   using State = CollectedValues<Stored>;
+  using Selection = OrderedSelection<Values>;
   static constexpr bool kIsString = std::is_same_v<Values, StringValues>;
   static constexpr bool kHasBetween = requires(Stored x) { Values::Between(x, x, 0.5); };
 
@@ -56,7 +57,9 @@ class OrderedAccumulator : public Accumulator {
       }
       result.environment->CheckCancelled();
       scratch.Reset();
-      results.Set(i, ValueOf(result, result.fractions->empty() ? 0 : result.fractions->front(), collected, scratch));
+      Selection selection(values_, collected, seed_, *result.environment, scratch);
+      const double fraction = result.fractions->empty() ? 0 : result.fractions->front();
+      results.Set(i, ValueOf(result, fraction, collected, &selection, scratch));
     }
     return results.Finish();
   }
@@ -91,7 +94,7 @@ class OrderedAccumulator : public Accumulator {
     Arena scratch(&result.environment->budget);
     const auto fraction_count = static_cast<uint32_t>(result.fractions->size());
     const RowLayout layout({type_});
-    ArrayImage image(result.element_oid, layout);
+    ArrayImage image(result.label, layout);
     std::vector<char> rows(size_t{fraction_count} * layout.row_bytes());
     std::vector<char*> row_of(fraction_count);
     std::vector<SortEntry> elements(fraction_count);
@@ -106,9 +109,11 @@ class OrderedAccumulator : public Accumulator {
       }
       scratch.Reset();
       typename Values::Results results(values_, type_, fraction_count, scratch);
+      Selection selection(values_, collected, seed_, *result.environment, scratch);
+      if (fraction_count > 1 && !kIsString) selection.SortAll();
       for (uint32_t k = 0; k < fraction_count; ++k) {
         result.environment->CheckCancelled();
-        results.Set(k, ValueOf(result, (*result.fractions)[k], collected, scratch));
+        results.Set(k, ValueOf(result, (*result.fractions)[k], collected, &selection, scratch));
       }
       const Vector values = results.Finish();
       layout.Write(&values, {nullptr, fraction_count}, row_of.data(), scratch);
@@ -118,33 +123,35 @@ class OrderedAccumulator : public Accumulator {
   }
 
   // The fraction is of percentiles.
-  Stored ValueOf(const AggregateResult& result, double fraction, const State& collected, Arena& scratch) const {
+  Stored ValueOf(const AggregateResult& result, double fraction, const State& collected, Selection* selection,
+                 Arena& scratch) const {
     if (result.function == PENUMBRA_AGG_MODE) return Mode(result, collected, scratch);
     if constexpr (kHasBetween) {
-      if (result.function == PENUMBRA_AGG_PERCENTILE_CONT) return Continuous(result, fraction, collected, scratch);
+      if (result.function == PENUMBRA_AGG_PERCENTILE_CONT)
+        return Continuous(result, fraction, collected.count(), selection);
     }
     const uint64_t count = collected.count();
     const uint64_t number = static_cast<uint64_t>(std::ceil(fraction * static_cast<double>(count)));
     const uint64_t place = number == 0 ? 0 : number - 1;
-    return At(result, collected, result.descending ? count - 1 - place : place, scratch);
+    return At(result, collected, result.descending ? count - 1 - place : place, selection, scratch);
   }
 
   // PostgreSQL's formula: the places are counted in the order asked for.
-  Stored Continuous(const AggregateResult& result, double fraction, const State& collected, Arena& scratch) const {
-    const uint64_t last = collected.count() - 1;
+  Stored Continuous(const AggregateResult& result, double fraction, uint64_t count, Selection* selection) const {
+    const uint64_t last = count - 1;
     const double position = fraction * static_cast<double>(last);
     const uint64_t first = static_cast<uint64_t>(std::floor(position));
     const uint64_t second = static_cast<uint64_t>(std::ceil(position));
-    OrderedSelection<Values> selection(values_, collected, seed_, *result.environment, scratch);
-    if (first == second) return selection.At(result.descending ? last - first : first);
-    const Stored lesser = selection.At(result.descending ? last - second : first);
-    const Stored greater = selection.At(result.descending ? last - first : second);
+    if (first == second) return selection->At(result.descending ? last - first : first);
+    const Stored lesser = selection->At(result.descending ? last - second : first);
+    const Stored greater = selection->At(result.descending ? last - first : second);
     const double proportion = position - static_cast<double>(first);
     return result.descending ? Values::Between(greater, lesser, proportion)
                              : Values::Between(lesser, greater, proportion);
   }
 
-  Stored At(const AggregateResult& result, const State& collected, uint64_t place, Arena& scratch) const {
+  Stored At(const AggregateResult& result, const State& collected, uint64_t place, Selection* selection,
+            Arena& scratch) const {
     if constexpr (kIsString) {
       DistinctCounts<Values> counts(values_, seed_, scratch);
       const uint64_t entries_max = collected.count() / kMostlyEqual;
@@ -156,7 +163,7 @@ class OrderedAccumulator : public Accumulator {
         return entry->value;
       }
     }
-    return OrderedSelection<Values>(values_, collected, seed_, *result.environment, scratch).At(place);
+    return selection->At(place);
   }
 
   // The first in order of the most frequent.

@@ -31,7 +31,8 @@ struct AggregateSpec {
   // Of AggregateNeeds::kRows. Keys that are no argument in SQL stand behind those that are.
   std::vector<AggregateOrder> order;
   const Expr* delimiter = nullptr;  // of string_agg, if constant: it is no argument then
-  uint32_t element_oid = 0;         // of arrays
+  uint32_t label = 0;               // of arrays and of rows of a group: PenumbraAggregateCall.label
+  int shown_arguments = 0;          // of AggregateNeeds::kRows: those that are not only keys of the order
 };
 
 // Aggregation by keys (none: one group). Output columns: keys, then aggregates.

@@ -18,8 +18,24 @@
 
 namespace penumbra {
 
+// A value as results have it, in PostgreSQL's format: of an integer it is made in `room`.
+inline StringRef PayloadOf(const RowNumeric& number, char (&room)[kIntegerPayloadBytes]) {
+  int128 integer;
+  return number.ToInteger(&integer) ? StringRef(room, IntegerToPayload(integer, number.scale, room)) : number.payload();
+}
+
 class ArrayImage {
  public:
+  static constexpr size_t kVarlenaBytes = 4;
+
+  // Of a result without its header.
+  static void CheckSize(size_t bytes) {
+    if (bytes > kBytesMax - kVarlenaBytes) {
+      throw EngineError(PENUMBRA_VALUE_TOO_LARGE,
+                        "Array size exceeds the maximum allowed (" + std::to_string(kBytesMax) + ").");
+    }
+  }
+
   ArrayImage(uint32_t element_oid, const RowLayout& layout) : element_oid_(element_oid), layout_(layout) {}
 
   // Of the first column of the rows.
@@ -44,16 +60,10 @@ class ArrayImage {
   }
 
  private:
-  static constexpr size_t kVarlenaBytes = 4, kHeaderBytes = 20;
+  static constexpr size_t kHeaderBytes = 20;
   static constexpr size_t kBytesMax = (size_t{1} << 30) - 1;
   static constexpr uint64_t kPollElements = 1 << 16;
 
-  static void CheckSize(size_t bytes) {
-    if (bytes > kBytesMax - kVarlenaBytes) {
-      throw EngineError(PENUMBRA_VALUE_TOO_LARGE,
-                        "Array size exceeds the maximum allowed (" + std::to_string(kBytesMax) + ").");
-    }
-  }
   template <typename T>
   void Append(const T& value) {
     const char* from = reinterpret_cast<const char*>(&value);
@@ -62,28 +72,16 @@ class ArrayImage {
   void AppendHeader(uint32_t count, uint32_t data_offset) {
     for (uint32_t word : {uint32_t{1}, data_offset, element_oid_, count, uint32_t{1}}) Append(word);
   }
-  void AppendPayload(const char* payload, uint32_t length) {
-    Append(static_cast<uint32_t>((length + kVarlenaBytes) << 2));
-    bytes_.insert(bytes_.end(), payload, payload + length);
+  void AppendPayload(const StringRef& payload) {
+    Append(static_cast<uint32_t>((payload.length + kVarlenaBytes) << 2));
+    bytes_.insert(bytes_.end(), payload.data(), payload.data() + payload.length);
     bytes_.resize((bytes_.size() + 3) / 4 * 4);
-  }
-  void AppendNumeric(const RowNumeric& number) {
-    int128 integer;
-    char payload[kIntegerPayloadBytes];
-    if (number.ToInteger(&integer)) {
-      AppendPayload(payload, IntegerToPayload(integer, number.scale, payload));
-    } else {
-      const StringRef packed = number.payload();
-      AppendPayload(packed.data(), packed.length);
-    }
   }
   void AppendElement(const char* row) {
     const PenumbraType type = layout_.type(0);
-    if (type == PENUMBRA_NUMERIC) return AppendNumeric(layout_.GetNumeric(row, 0));
-    if (IsStringType(type)) {
-      const StringRef text = layout_.Get<StringRef>(row, 0);
-      return AppendPayload(text.data(), text.length);
-    }
+    char room[kIntegerPayloadBytes];
+    if (type == PENUMBRA_NUMERIC) return AppendPayload(PayloadOf(layout_.GetNumeric(row, 0), room));
+    if (IsStringType(type)) return AppendPayload(layout_.Get<StringRef>(row, 0));
     switch (FlatWidth(type, NumericForm::kInt64)) {
       case 1: return Append(layout_.Get<uint8_t>(row, 0));
       case 2: return Append(layout_.Get<uint16_t>(row, 0));

@@ -25,8 +25,10 @@
 #include "aggregate/batch_groups.h"
 #include "aggregate/build_row_keys.h"
 #include "aggregate/coded_column.h"
+#include "aggregate/grouping_sets.h"
 #include "aggregate/hash_aggregation_groups.h"
 #include "function/collation.h"
+#include "function/numeric_traits.h"
 
 namespace penumbra {
 namespace {
@@ -81,16 +83,9 @@ bool HasDistinct(const AggregationSpec& spec) {
   return std::any_of(spec.aggregates.begin(), spec.aggregates.end(), DistinctMatters);
 }
 
-// Whether the groups of all sets can be made of those of one.
-bool HasFinestSet(const AggregationSpec& spec) {
-  const uint64_t all_keys = spec.keys.size() == 64 ? ~uint64_t{0} : (uint64_t{1} << spec.keys.size()) - 1;
-  return spec.sets.size() > 1 && std::find(spec.sets.begin(), spec.sets.end(), all_keys) != spec.sets.end() &&
-         !HasDistinct(spec);
-}
-
 CodedColumn CodedColumnOf(const Expr& expr, const DictionaryFinder& find_dictionary) {
   const bool may_be_coded = expr.kind == Expr::Kind::kColumn && find_dictionary;
-  return CodedColumn(may_be_coded ? find_dictionary(expr.column) : nullptr);
+  return CodedColumn(may_be_coded ? find_dictionary(expr.column) : nullptr, IntegerScale(expr));
 }
 
 std::vector<CodedColumn> CodedKeys(const AggregationSpec& spec, const DictionaryFinder& find_dictionary) {
@@ -159,6 +154,7 @@ class AggregationSink : public Sink {
       : environment_(environment),
         keys_(spec.keys),
         sets_(spec.sets),
+        grouping_sets_(spec.sets),
         coded_keys_(CodedKeys(spec, find_dictionary)),
         key_types_(KeyTypes(spec, coded_keys_)),
         having_(spec.having),
@@ -167,7 +163,7 @@ class AggregationSink : public Sink {
         groups_(key_types_, environment) {
     CanSummarize(spec, &summary_columns_);
     FindPlainKeys();
-    if (HasFinestSet(spec) || !build_row_keys_.empty()) {
+    if ((grouping_sets_.has_coarser() && !HasDistinct(spec)) || !build_row_keys_.empty()) {
       finest_ = std::make_unique<GroupAggregation>(FinestKeyTypes(), environment);
       regroups_ = !sets_.empty();
     }
@@ -180,7 +176,7 @@ class AggregationSink : public Sink {
   void Combine(Sink::Local& local) override;
   int PrepareFinish() override;
   void RunFinishTask(int task) override;
-  int Seal() override { return (IsMadeOfFinest() ? *finest_ : groups_).PartitionCount(); }
+  int Seal() override { return OwnPartitions() + (ReturnsFinest() ? finest_->PartitionCount() : 0); }
   bool is_ordered() const override { return false; }
   std::unique_ptr<Sink::Reader> OpenPartition(int partition) override;
   SinkStats stats() const override;
@@ -212,8 +208,8 @@ class AggregationSink : public Sink {
     std::unique_ptr<GroupAggregation> groups;
   };
   struct SinkLocal : Sink::Local {
-    std::unique_ptr<GroupAggregation::Local> groups;
-    std::unique_ptr<GroupAggregation::Local> finest;
+    // Of finest_ if there is one, else of groups_: one for each set, as each remembers what codes mean.
+    std::vector<std::unique_ptr<GroupAggregation::Local>> groups;
     std::vector<std::unique_ptr<GroupAggregation::Local>> distincts;
     std::vector<GroupAggregation::Update> updates;
     // Of the batch in hand.
@@ -241,7 +237,7 @@ class AggregationSink : public Sink {
   void MergeDistinct(int task);
   void AddDistinctRows(Distinct& distinct, int task);
 
-  void ConsumeGroups(SinkLocal& local, uint32_t rows, EvalContext& context);
+  void ConsumeGroups(SinkLocal& local, size_t set, uint32_t rows, EvalContext& context);
   bool ConsumeOwnGroups(SinkLocal& local, const Batch& batch, EvalContext& context);
   struct ChosenGroups {
     char** groups;
@@ -249,15 +245,23 @@ class AggregationSink : public Sink {
   };
   ChosenGroups ChooseGroups(const SinkLocal& local, char* const* groups, const uint16_t* chosen, uint32_t count,
                             Arena& arena) const;
-  uint32_t DropGroups(const SinkLocal& local, char* const* groups, uint32_t count, EvalContext& context,
-                      uint16_t* kept) const;
+  uint32_t DropGroups(char* const* groups, uint32_t count, Arena& arena, uint16_t* kept) const;
+  Vector ReadResult(const GroupLayout& layout, const Result& result, char* const* groups, uint32_t count,
+                    Arena& arena) const;
   void ReadResults(const GroupLayout& layout, char* const* groups, uint32_t count, Arena& arena,
                    std::vector<Vector>* columns) const;
+  uint32_t KeepPassing(const GroupLayout& layout, char** groups, uint32_t count, Arena& arena, uint16_t* numbers) const;
   void FindPlainKeys();
   std::vector<PenumbraType> FinestKeyTypes() const;
   void EvaluateKeys(const Batch& batch, EvalContext& context, std::vector<Vector>* keys) const;
   void ReadFinestKeys(char* const* groups, uint32_t count, Arena& arena, Vector* keys) const;
+  Vector ReadFinestSets(char* const* groups, uint32_t count, Arena& arena) const;
   bool IsMadeOfFinest() const { return finest_ != nullptr && !regroups_; }
+  // Whether results are finest groups, alone or before them those of groups_.
+  bool ReturnsFinest() const { return IsMadeOfFinest() || keeps_finest_; }
+  // Whether finest groups are of several sets: the set's number follows their keys.
+  bool NumbersFinest() const { return grouping_sets_.finest().size() > 1; }
+  int OwnPartitions() const { return IsMadeOfFinest() ? 0 : groups_.PartitionCount(); }
   bool PrepareCheck();
   void SetKeys(SinkLocal& local, size_t set, Arena& arena) const;
   void AddEmptySets();
@@ -268,6 +272,7 @@ class AggregationSink : public Sink {
   ExecutionEnvironment& environment_;
   std::vector<const Expr*> keys_;
   std::vector<uint64_t> sets_;
+  const GroupingSets grouping_sets_;
   std::vector<CodedColumn> coded_keys_;
   std::vector<PenumbraType> key_types_;  // as they are grouped: of codes
   std::vector<const Expr*> arguments_;
@@ -288,6 +293,7 @@ class AggregationSink : public Sink {
   // Of the rows, where its groups are the input of groups_ or the result: by plain keys, then by numbers of build rows.
   std::unique_ptr<GroupAggregation> finest_;
   std::atomic<bool> regroups_{false};          // finest groups are the input of groups_
+  bool keeps_finest_ = false;                  // and results as well, those of finest sets
   std::vector<const BuildRowKeys*> unproven_;  // whether keys of all build rows differ
   // What finish tasks add to groups_, one for each that runs at the same time: all partitions of what they read have
   // the same groups.
@@ -365,10 +371,9 @@ int AggregationSink::FindOrAddDistinct(const std::vector<int>& arguments, int fi
 
 std::unique_ptr<Sink::Local> AggregationSink::CreateLocal() {
   auto local = std::make_unique<SinkLocal>();
-  if (finest_ != nullptr) {
-    local->finest = finest_->CreateLocal();
-  } else {
-    local->groups = groups_.CreateLocal();
+  const size_t sets = finest_ != nullptr ? grouping_sets_.finest().size() : sets_.size();
+  for (size_t i = 0; i < std::max<size_t>(sets, 1); ++i) {
+    local->groups.push_back((finest_ != nullptr ? *finest_ : groups_).CreateLocal());
   }
   if (own_values_key_ >= 0) local->batch_groups = std::make_unique<BatchGroups>(groups_, environment_);
   for (Distinct& distinct : distincts_) local->distincts.push_back(distinct.groups->CreateLocal());
@@ -440,20 +445,27 @@ void AggregationSink::Consume(Sink::Local& sink_local, const Batch& batch, EvalC
     if (state.distinct >= 0 || selection.count == 0) continue;
     local.updates.push_back({state.accumulator, ArgumentsOf(local, state, batch.rows, context.arena), selection});
   }
+  if (finest_ != nullptr && !NumbersFinest()) {
+    finest_->Consume(*local.groups[0], local.all_keys.data(), batch.rows, local.updates, context.arena);
+    return;
+  }
   if (finest_ != nullptr) {
-    finest_->Consume(*local.finest, local.all_keys.data(), batch.rows, local.updates, context.arena);
+    for (size_t i = 0; i < local.groups.size(); ++i) {
+      SetKeys(local, grouping_sets_.finest()[i], context.arena);
+      finest_->Consume(*local.groups[i], local.keys.data(), batch.rows, local.updates, context.arena);
+    }
     return;
   }
   if (local.batch_groups != nullptr && batch.own_values != nullptr && ConsumeOwnGroups(local, batch, context)) return;
-  if (sets_.empty()) ConsumeGroups(local, batch.rows, context);
+  if (sets_.empty()) ConsumeGroups(local, 0, batch.rows, context);
   for (size_t set = 0; set < sets_.size(); ++set) {
     SetKeys(local, set, context.arena);
-    ConsumeGroups(local, batch.rows, context);
+    ConsumeGroups(local, set, batch.rows, context);
   }
 }
 
-void AggregationSink::ConsumeGroups(SinkLocal& local, uint32_t rows, EvalContext& context) {
-  groups_.Consume(*local.groups, local.keys.data(), rows, local.updates, context.arena);
+void AggregationSink::ConsumeGroups(SinkLocal& local, size_t set, uint32_t rows, EvalContext& context) {
+  groups_.Consume(*local.groups[set], local.keys.data(), rows, local.updates, context.arena);
   for (size_t i = 0; i < distincts_.size(); ++i) ConsumeDistinct(local, i, rows, context);
 }
 
@@ -473,25 +485,12 @@ AggregationSink::ChosenGroups AggregationSink::ChooseGroups(const SinkLocal& loc
 
 // Of groups that are complete, the `count` whose numbers are in `kept`, those that pass HAVING stay there; returns how
 // many.
-uint32_t AggregationSink::DropGroups(const SinkLocal& local, char* const* groups, uint32_t count, EvalContext& context,
-                                     uint16_t* kept) const {
-  const ChosenGroups complete = ChooseGroups(local, groups, kept, count, context.arena);
-  std::vector<Vector> columns;
-  for (size_t k = 0; k < keys_.size(); ++k) columns.push_back(coded_keys_[k].Decode(complete.keys[k]));
-  ReadResults(groups_.layout(), complete.groups, count, context.arena, &columns);
-  const Batch batch{count, static_cast<uint32_t>(columns.size()), columns.data()};
-  if (context.memo != nullptr) context.memo->Begin(batch);
-  // Each conjunct sees all of them, for none can fail.
-  uint16_t passed[kVectorRows] = {};  // how many conjuncts
-  uint16_t selected[kVectorRows];
-  for (const Expr* conjunct : having_) {
-    const uint32_t n = EvaluateFilter(*conjunct, batch, context, selected);
-    for (uint32_t i = 0; i < n; ++i) ++passed[selected[i]];
-  }
-  uint32_t n = 0;
-  for (uint32_t i = 0; i < count; ++i) {
-    if (passed[i] == having_.size()) kept[n++] = kept[i];
-  }
+uint32_t AggregationSink::DropGroups(char* const* groups, uint32_t count, Arena& arena, uint16_t* kept) const {
+  char* complete[kVectorRows];
+  uint16_t numbers[kVectorRows];
+  for (uint32_t i = 0; i < count; ++i) complete[i] = groups[kept[i]];
+  const uint32_t n = KeepPassing(groups_.layout(), complete, count, arena, numbers);
+  for (uint32_t i = 0; i < n; ++i) kept[i] = kept[numbers[i]];
   return n;
 }
 
@@ -512,13 +511,13 @@ bool AggregationSink::ConsumeOwnGroups(SinkLocal& local, const Batch& batch, Eva
   }
   if (complete_count == 0) return false;
   char* const* groups = numbered.AddStates(local.updates);
-  const uint32_t passed = DropGroups(local, groups, complete_count, context, complete);
+  const uint32_t passed = DropGroups(groups, complete_count, context.arena, complete);
   local.complete_groups += complete_count;
   local.dropped_groups += complete_count - passed;
   std::copy_n(complete, passed, kept + kept_count);
   kept_count += passed;
   const ChosenGroups left = ChooseGroups(local, groups, kept, kept_count, context.arena);
-  groups_.ConsumeGroups(*local.groups, left.keys, left.groups, kept_count, 0, context.arena);
+  groups_.ConsumeGroups(*local.groups[0], left.keys, left.groups, kept_count, 0, context.arena);
   // Where most pass, the others are found without this, and a fifth faster.
   if (local.complete_groups > kCompleteGroupsSeen && 2 * local.dropped_groups < local.complete_groups)
     local.batch_groups.reset();
@@ -538,7 +537,7 @@ void AggregationSink::FindPlainKeys() {
 std::vector<PenumbraType> AggregationSink::FinestKeyTypes() const {
   std::vector<PenumbraType> types;
   for (int key : plain_keys_) types.push_back(key_types_[key]);
-  types.insert(types.end(), build_row_keys_.size(), PENUMBRA_INT4);
+  types.insert(types.end(), NumbersFinest() ? 1 : build_row_keys_.size(), PENUMBRA_INT4);
   return types;
 }
 
@@ -546,7 +545,7 @@ std::vector<PenumbraType> AggregationSink::FinestKeyTypes() const {
 void AggregationSink::EvaluateKeys(const Batch& batch, EvalContext& context, std::vector<Vector>* keys) const {
   size_t place = 0;
   for (int key : plain_keys_) {
-    (*keys)[place++] = coded_keys_[key].Encode(Evaluate(*keys_[key], batch, context), context.arena);
+    (*keys)[place++] = coded_keys_[key].Encode(Evaluate(*keys_[key], batch, context), batch.rows, context.arena);
   }
   for (const BuildRowKeys& build : build_row_keys_) {
     const Vector numbers = Evaluate(*keys_[build.keys[0]], batch, context);
@@ -567,6 +566,12 @@ void AggregationSink::ReadFinestKeys(char* const* groups, uint32_t count, Arena&
   }
 }
 
+// The sets of finest groups, by number.
+Vector AggregationSink::ReadFinestSets(char* const* groups, uint32_t count, Arena& arena) const {
+  if (NumbersFinest()) return finest_->layout().keys.Output(static_cast<int>(plain_keys_.size()), groups, count, arena);
+  return Flatten(SetNumber(static_cast<int32_t>(grouping_sets_.finest()[0]), arena), count, arena);
+}
+
 // The keys of the rows' groups in a set.
 void AggregationSink::SetKeys(SinkLocal& local, size_t set, Arena& arena) const {
   for (size_t k = 0; k < keys_.size(); ++k) {
@@ -578,15 +583,15 @@ void AggregationSink::SetKeys(SinkLocal& local, size_t set, Arena& arena) const 
 // A set without keys has a group even without rows.
 void AggregationSink::AddEmptySets() {
   SinkLocal local;
-  local.groups = groups_.CreateLocal();
+  const std::unique_ptr<GroupAggregation::Local> groups = groups_.CreateLocal();
   local.keys.resize(key_types_.size());
   Arena arena;
   for (size_t set = 0; set < sets_.size(); ++set) {
     if (sets_[set] != 0) continue;
     SetKeys(local, set, arena);
-    groups_.Consume(*local.groups, local.keys.data(), 1, local.updates, arena);
+    groups_.Consume(*groups, local.keys.data(), 1, local.updates, arena);
   }
-  groups_.Combine(*local.groups);
+  groups_.Combine(*groups);
 }
 
 std::unique_ptr<GroupAggregation::Local> AggregationSink::TakeLocal() {
@@ -606,30 +611,45 @@ void AggregationSink::ReturnLocal(std::unique_ptr<GroupAggregation::Local> local
 void AggregationSink::AddFinestGroups(int task) {
   const int64_t states_shift =
       int64_t{finest_->layout().keys.image_bytes()} - int64_t{groups_.layout().keys.image_bytes()};
-  std::unique_ptr<GroupAggregation::Reader> reader = finest_->Open(task);
+  std::unique_ptr<GroupAggregation::Reader> reader = keeps_finest_ ? finest_->OpenKept(task) : finest_->Open(task);
   SinkLocal local;
-  local.groups = TakeLocal();
+  std::unique_ptr<GroupAggregation::Local> coarser = TakeLocal();
   local.all_keys.resize(keys_.size());
   local.keys.resize(key_types_.size());
   std::vector<char*> groups(kVectorRows);
   Arena arena;
-  const auto add = [&](const std::vector<Vector>& keys, uint32_t count) {
-    groups_.ConsumeGroups(*local.groups, keys.data(), groups.data(), count, states_shift, arena);
-  };
+  std::vector<char*> chosen(kVectorRows);
+  uint16_t rows[kVectorRows];
   while (uint32_t count = reader->Next(groups.data())) {
     environment_.CheckCancelled();
     arena.Reset();
     ReadFinestKeys(groups.data(), count, arena, local.all_keys.data());
     for (const BuildRowKeys& build : build_row_keys_) {
-      for (int key : build.keys) local.all_keys[key] = coded_keys_[key].Encode(local.all_keys[key], arena);
+      for (int key : build.keys) local.all_keys[key] = coded_keys_[key].Encode(local.all_keys[key], count, arena);
     }
-    if (sets_.empty()) add(local.all_keys, count);
+    if (sets_.empty()) {
+      groups_.ConsumeGroups(*coarser, local.all_keys.data(), groups.data(), count, states_shift, arena);
+      continue;
+    }
+    const Vector finest_sets = ReadFinestSets(groups.data(), count, arena);
     for (size_t set = 0; set < sets_.size(); ++set) {
+      if (keeps_finest_ && grouping_sets_.IsFinest(set)) continue;
+      const auto source = static_cast<int32_t>(grouping_sets_.source(set));
+      uint32_t n = 0;
+      for (uint32_t i = 0; i < count; ++i) {
+        if (finest_sets.values<int32_t>()[i] != source) continue;
+        rows[n] = static_cast<uint16_t>(i);
+        chosen[n++] = groups[i];
+      }
+      if (n == 0) continue;
       SetKeys(local, set, arena);
-      add(local.keys, count);
+      if (n < count) {
+        for (Vector& key : local.keys) key = Gather(key, rows, n, arena);
+      }
+      groups_.ConsumeGroups(*coarser, local.keys.data(), chosen.data(), n, states_shift, arena);
     }
   }
-  ReturnLocal(std::move(local.groups));
+  ReturnLocal(std::move(coarser));
 }
 
 // The states' accumulators see bounds as rows; counts read none.
@@ -652,7 +672,7 @@ void AggregationSink::ConsumeSummary(Sink::Local& sink_local, uint32_t rows, con
       local.updates.push_back({state.accumulator, &summary.bounds, {kBoundRows + is_greatest, 1}});
     }
   }
-  groups_.Consume(*local.groups, nullptr, 1, local.updates, arena);
+  groups_.Consume(*local.groups[0], nullptr, 1, local.updates, arena);
 }
 
 void AggregationSink::ConsumeDistinct(SinkLocal& local, size_t index, uint32_t rows, EvalContext& context) {
@@ -662,7 +682,7 @@ void AggregationSink::ConsumeDistinct(SinkLocal& local, size_t index, uint32_t r
   Vector* arguments = local.keys.data() + key_types_.size();
   const size_t argument_count = distinct.arguments.size();
   for (size_t i = 0; i < argument_count; ++i) {
-    arguments[i] = distinct.coded[i].Encode(local.arguments[distinct.arguments[i]], context.arena);
+    arguments[i] = distinct.coded[i].Encode(local.arguments[distinct.arguments[i]], rows, context.arena);
     if (arguments[i].is_null_constant() && !distinct.keeps_nulls) return;
   }
   std::vector<GroupAggregation::Update> no_updates;
@@ -686,15 +706,10 @@ void AggregationSink::ConsumeDistinct(SinkLocal& local, size_t index, uint32_t r
 
 void AggregationSink::Combine(Sink::Local& sink_local) {
   SinkLocal& local = static_cast<SinkLocal&>(sink_local);
-  if (finest_ != nullptr) {
-    finest_->Combine(*local.finest);
-  } else {
-    groups_.Combine(*local.groups);
-  }
+  for (const auto& groups : local.groups) (finest_ != nullptr ? *finest_ : groups_).Combine(*groups);
   for (size_t i = 0; i < distincts_.size(); ++i) distincts_[i].groups->Combine(*local.distincts[i]);
   dropped_groups_ += local.dropped_groups;
-  local.groups.reset();
-  local.finest.reset();
+  local.groups.clear();
   local.distincts.clear();
 }
 
@@ -720,7 +735,10 @@ int AggregationSink::PrepareFinish() {
   }
   if (round_ < Round::kFirst) {
     round_ = Round::kFirst;
-    if (finest_ != nullptr) return finest_->PrepareMerge();
+    if (finest_ != nullptr) {
+      keeps_finest_ = regroups_ && build_row_keys_.empty() && finest_->spilled_bytes() == 0;
+      return finest_->PrepareMerge();
+    }
     for (size_t i = 0; i < distincts_.size(); ++i) {
       distinct_of_task_.insert(distinct_of_task_.end(), distincts_[i].groups->PrepareMerge(), static_cast<int>(i));
     }
@@ -779,7 +797,7 @@ void AggregationSink::AddDistinctRows(Distinct& distinct, int task) {
     }
     for (size_t i = 0; i < distinct.coded.size(); ++i) {
       Vector& argument = columns[key_types_.size() + i];
-      argument = Flatten(distinct.coded[i].Decode(argument), count, arena);
+      argument = Flatten(distinct.coded[i].Decode(argument, count, arena), count, arena);
     }
     updates.clear();
     for (const State& state : states_) {
@@ -796,39 +814,79 @@ void AggregationSink::AddDistinctRows(Distinct& distinct, int task) {
 // The aggregates' results, after what *columns has.
 void AggregationSink::ReadResults(const GroupLayout& layout, char* const* groups, uint32_t count, Arena& arena,
                                   std::vector<Vector>* columns) const {
-  for (const Result& result : results_) {
-    const AccumulatorSlot& slot = layout.accumulators[states_[result.state].accumulator];
-    columns->push_back(slot.accumulator->Finalize(result.values, groups, slot.offset, count, arena));
+  for (const Result& result : results_) columns->push_back(ReadResult(layout, result, groups, count, arena));
+}
+
+Vector AggregationSink::ReadResult(const GroupLayout& layout, const Result& result, char* const* groups, uint32_t count,
+                                   Arena& arena) const {
+  const AccumulatorSlot& slot = layout.accumulators[states_[result.state].accumulator];
+  return slot.accumulator->Finalize(result.values, groups, slot.offset, count, arena);
+}
+
+// Moves the groups that pass HAVING to the front, as far as it is about aggregates alone; returns how many, and their
+// numbers before. Each conjunct's aggregates are computed of the groups that passed those before: of most groups
+// nothing else is.
+uint32_t AggregationSink::KeepPassing(const GroupLayout& layout, char** groups, uint32_t count, Arena& arena,
+                                      uint16_t* numbers) const {
+  std::iota(numbers, numbers + count, uint16_t{0});
+  EvalContext context = environment_.MakeContext(arena);
+  std::vector<Vector> columns(key_types_.size() + results_.size());
+  uint16_t passed[kVectorRows];
+  for (const Expr* conjunct : having_) {
+    std::vector<int> read;
+    CollectColumns(*conjunct, &read);
+    const auto is_key = [&](int column) { return static_cast<size_t>(column) < key_types_.size(); };
+    if (std::any_of(read.begin(), read.end(), is_key)) continue;
+    for (int column : read) {
+      columns[column] = ReadResult(layout, results_[column - key_types_.size()], groups, count, arena);
+    }
+    const Batch batch{count, static_cast<uint32_t>(columns.size()), columns.data()};
+    count = EvaluateFilter(*conjunct, batch, context, passed);
+    for (uint32_t i = 0; i < count; ++i) {
+      groups[i] = groups[passed[i]];
+      numbers[i] = numbers[passed[i]];
+    }
+    if (count == 0) break;
   }
+  return count;
 }
 
 class AggregationSink::ResultReader : public Sink::Reader {
  public:
   ResultReader(AggregationSink& sink, int partition)
       : sink_(sink),
-        groups_(sink.IsMadeOfFinest() ? *sink.finest_ : sink.groups_),
-        reader_(groups_.Open(partition)),
+        is_finest_(partition >= sink.OwnPartitions()),
+        groups_(is_finest_ ? *sink.finest_ : sink.groups_),
+        reader_(groups_.Open(is_finest_ ? partition - sink.OwnPartitions() : partition)),
         rows_(kVectorRows),
         arena_(&sink.environment_.budget) {}
 
   // The batch points into arena_ and into rows of groups_, and is valid until the next call.
   bool Next(Batch* batch) override {
-    sink_.environment_.CheckCancelled();
-    arena_.Reset();
-    char** rows;
-    const uint32_t count = NextRows(&rows);
-    if (count == 0) return false;
     const GroupLayout& layout = groups_.layout();
+    char** rows;
+    uint32_t count;
+    uint16_t numbers[kVectorRows];
+    do {
+      sink_.environment_.CheckCancelled();
+      arena_.Reset();
+      count = NextRows(&rows);
+      if (count == 0) return false;
+      if (!sink_.having_.empty()) count = sink_.KeepPassing(layout, rows, count, arena_, numbers);
+    } while (count == 0);
     columns_.clear();
-    if (sink_.IsMadeOfFinest()) {
+    if (is_finest_) {
       columns_.resize(sink_.keys_.size());
       sink_.ReadFinestKeys(rows, count, arena_, columns_.data());
-      for (int key : sink_.plain_keys_) columns_[key] = sink_.coded_keys_[key].Decode(columns_[key]);
+      for (int key : sink_.plain_keys_) columns_[key] = sink_.coded_keys_[key].Decode(columns_[key], count, arena_);
+      if (sink_.keeps_finest_) columns_.push_back(sink_.ReadFinestSets(rows, count, arena_));
     } else {
       for (int k = 0; k < layout.keys.count(); ++k) {
         columns_.push_back(layout.keys.Output(k, rows, count, arena_));
       }
-      for (size_t k = 0; k < sink_.coded_keys_.size(); ++k) columns_[k] = sink_.coded_keys_[k].Decode(columns_[k]);
+      for (size_t k = 0; k < sink_.coded_keys_.size(); ++k) {
+        columns_[k] = sink_.coded_keys_[k].Decode(columns_[k], count, arena_);
+      }
     }
     sink_.ReadResults(layout, rows, count, arena_, &columns_);
     *batch = {count, static_cast<uint32_t>(columns_.size()), columns_.data()};
@@ -859,6 +917,7 @@ class AggregationSink::ResultReader : public Sink::Reader {
   }
 
   AggregationSink& sink_;
+  const bool is_finest_;
   GroupAggregation& groups_;
   std::unique_ptr<GroupAggregation::Reader> reader_;
   std::vector<char*> rows_;
@@ -874,7 +933,7 @@ std::unique_ptr<Sink::Reader> AggregationSink::OpenPartition(int partition) {
 
 SinkStats AggregationSink::stats() const {
   SinkStats stats;
-  stats.groups = (IsMadeOfFinest() ? *finest_ : groups_).group_count();
+  stats.groups = (IsMadeOfFinest() ? 0 : groups_.group_count()) + (ReturnsFinest() ? finest_->group_count() : 0);
   stats.dropped_groups = dropped_groups_;
   stats.spilled_bytes = groups_.spilled_bytes() + (finest_ != nullptr ? finest_->spilled_bytes() : 0);
   for (const Distinct& distinct : distincts_) stats.spilled_bytes += distinct.groups->spilled_bytes();
@@ -883,6 +942,10 @@ SinkStats AggregationSink::stats() const {
 
 }  // namespace
 
+bool IsOfOneSpelling(PenumbraType type) {
+  return IsIntegerType(type, NumericForm::kPayload) || type == PENUMBRA_TEXT || type == PENUMBRA_UUID;
+}
+
 // All keys are columns of types whose equal values are one code each: BatchGroups would tell groups apart by two codes
 // of 1.0 and 1.00, or of lower('a') and lower('A').
 int OwnValuesKey(const AggregationSpec& spec) {
@@ -890,16 +953,14 @@ int OwnValuesKey(const AggregationSpec& spec) {
   int found = -1;
   for (size_t k = 0; k < spec.keys.size(); ++k) {
     const Expr& key = *spec.keys[k];
-    const bool is_integer = key.type != PENUMBRA_NUMERIC && IsIntegerType(key.type, NumericForm::kInt64);
-    const bool is_of_one_spelling = is_integer || key.type == PENUMBRA_TEXT || key.type == PENUMBRA_UUID;
-    if (key.kind != Expr::Kind::kColumn || !is_of_one_spelling) return -1;
-    if (is_integer && found < 0) found = static_cast<int>(k);
+    if (key.kind != Expr::Kind::kColumn || !IsOfOneSpelling(key.type)) return -1;
+    if (IsIntegerType(key.type, NumericForm::kPayload) && found < 0) found = static_cast<int>(k);
   }
   return found;
 }
 
 bool CanGroupByBuildRows(const AggregationSpec& spec) {
-  return (spec.sets.empty() || HasFinestSet(spec)) && !HasDistinct(spec);
+  return (spec.sets.empty() || GroupingSets(spec.sets).finest().size() == 1) && !HasDistinct(spec);
 }
 
 bool CanSummarize(const AggregationSpec& spec, std::vector<SummaryColumn>* columns) {

@@ -26,6 +26,9 @@ bool CanSummarize(const AggregationSpec& spec, std::vector<SummaryColumn>* colum
 // The key by whose values an aggregation knows complete groups (Sink::own_values_column()); -1: none.
 int OwnValuesKey(const AggregationSpec& spec);
 
+// Whether equal values of the type are written alike. Not so 0 and -0, 1 and 1.0, 'a' and 'a ', 1 day and 24 hours.
+bool IsOfOneSpelling(PenumbraType type);
+
 // Whether the aggregation takes numbers of build rows for keys.
 bool CanGroupByBuildRows(const AggregationSpec& spec);
 

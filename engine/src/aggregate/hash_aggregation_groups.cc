@@ -275,6 +275,27 @@ std::vector<GroupAggregation::Partition> GroupAggregation::SplitPartition(Partit
 
 // ---------------------------------------------------------------- reading
 
+namespace {
+
+// The next of the rows, at most kVectorRows with those that are there; returns how many there are.
+struct PagesCursor {
+  size_t part = 0;
+  RowPages::Cursor cursor = {};
+
+  uint32_t Collect(const std::vector<RowPages>& parts, char** rows, uint32_t count) {
+    for (; part < parts.size(); ++part, cursor = {}) {
+      while (char* row = cursor.Next(parts[part])) {
+        rows[count] = row;
+        count += KeyLayout::Hash(row) != 0;
+        if (count == kVectorRows) return count;
+      }
+    }
+    return count;
+  }
+};
+
+}  // namespace
+
 class GroupAggregation::PartitionReader : public GroupAggregation::Reader {
  public:
   PartitionReader(GroupAggregation& aggregation, int first, int last) : aggregation_(aggregation) {
@@ -286,7 +307,7 @@ class GroupAggregation::PartitionReader : public GroupAggregation::Reader {
     while (true) {
       // Rows of partitions that were merged before are handed out together, small ones in one
       // batch.
-      count = Collect(rows, count);
+      count = cursor_.Collect(current_.rows, rows, count);
       if (count == kVectorRows || waiting_.empty()) return count;
       if (count > 0 && waiting_.back().spilled.row_count != 0) return count;
       if (count == 0) {
@@ -303,7 +324,6 @@ class GroupAggregation::PartitionReader : public GroupAggregation::Reader {
   void Begin() {
     Partition partition = std::move(waiting_.back());
     waiting_.pop_back();
-    part_ = 0;
     cursor_ = {};
     current_ = Partition();
     if (partition.spilled.row_count != 0) {
@@ -322,25 +342,37 @@ class GroupAggregation::PartitionReader : public GroupAggregation::Reader {
     current_ = std::move(partition);
   }
 
-  uint32_t Collect(char** rows, uint32_t count) {
-    for (; part_ < current_.rows.size(); ++part_, cursor_ = {}) {
-      while (char* row = cursor_.Next(current_.rows[part_])) {
-        rows[count] = row;
-        count += KeyLayout::Hash(row) != 0;
-        if (count == kVectorRows) return count;
-      }
-    }
-    return count;
-  }
-
   GroupAggregation& aggregation_;
   std::vector<Partition> waiting_;   // the next one last
   std::vector<Partition> finished_;  // of the batch in hand
   Partition current_;
   std::unique_ptr<StateStore> store_;  // of what this reader merged
-  size_t part_ = 0;
-  RowPages::Cursor cursor_;
+  PagesCursor cursor_;
 };
+
+class GroupAggregation::KeptReader : public GroupAggregation::Reader {
+ public:
+  KeptReader(const Partition* next, const Partition* end) : next_(next), end_(end) {}
+
+  uint32_t Next(char** rows) override {
+    uint32_t count = 0;
+    for (; next_ != end_; ++next_, cursor_ = {}) {
+      count = cursor_.Collect(next_->rows, rows, count);
+      if (count == kVectorRows) break;
+    }
+    return count;
+  }
+
+ private:
+  const Partition* next_;
+  const Partition* const end_;
+  PagesCursor cursor_;
+};
+
+std::unique_ptr<GroupAggregation::Reader> GroupAggregation::OpenKept(int task) {
+  const Partition* first = &partitions_[task * partitions_per_task_];
+  return std::make_unique<KeptReader>(first, first + partitions_per_task_);
+}
 
 std::unique_ptr<GroupAggregation::Reader> GroupAggregation::Open(int task) {
   return std::make_unique<PartitionReader>(*this, task * partitions_per_task_, (task + 1) * partitions_per_task_);

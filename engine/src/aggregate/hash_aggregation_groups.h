@@ -71,6 +71,8 @@ class GroupAggregation {
     virtual uint32_t Next(char** rows) = 0;
   };
   std::unique_ptr<Reader> Open(int task);
+  // The same of groups that were merged in memory, which are left to Open().
+  std::unique_ptr<Reader> OpenKept(int task);
 
   uint64_t row_count() const;  // of all partitions, not merged
   uint64_t group_count() const { return group_count_; }
@@ -88,6 +90,7 @@ class GroupAggregation {
     size_t estimated_bytes() const;
   };
   class PartitionReader;
+  class KeptReader;
 
   static void SpillIfFull(Local& local);
   void UpdateByNumber(Local& local, const uint16_t* numbers, uint32_t rows, const std::vector<Update>& updates);

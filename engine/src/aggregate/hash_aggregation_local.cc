@@ -59,8 +59,9 @@ void LocalGroups::MakeRoom() {
                               static_cast<size_t>(std::max(1, environment_.thread_count));
   const bool may_grow =
       !mostly_new && capacity < kMaxDirectoryRows && 2 * capacity * kDirectoryRowBytes <= budget_bytes;
+  // Every row is read again, so a small directory grows in few steps.
   if (capacity < kCachedDirectoryRows || may_grow) {
-    directory_.Grow();
+    directory_.Grow(4 * capacity <= kCachedDirectoryRows ? 4 : 2);
     return;
   }
   if (mostly_new) unprobed_rows_left_ = kUnprobedDirectories * kCachedDirectoryRows;

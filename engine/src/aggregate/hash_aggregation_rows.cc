@@ -29,11 +29,11 @@ void GroupDirectory::Reset(uint64_t rows) {
   row_count_ = 0;
 }
 
-void GroupDirectory::Grow() {
+void GroupDirectory::Grow(int factor) {
   const std::unique_ptr<Arena> old_memory = std::move(memory_);
   const uint64_t* old_slots = slots_;
   const uint64_t old_count = slot_count_;
-  Allocate(2 * old_count);
+  Allocate(static_cast<uint64_t>(factor) * old_count);
   for (uint64_t i = 0; i < old_count; ++i) {
     if (old_slots[i] == 0) continue;
     uint64_t at = PlaceOf(KeyLayout::Hash(RowOf(old_slots[i])));

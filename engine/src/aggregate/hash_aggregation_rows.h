@@ -53,7 +53,7 @@ class GroupDirectory {
 
   // Empty, with room for that many rows.
   void Reset(uint64_t rows);
-  void Grow();  // to twice the room, keeping the rows
+  void Grow(int factor = 2);  // to so many times the room, a power of two, keeping the rows
   uint64_t capacity_rows() const { return slot_count_ / 2; }
   uint64_t row_count() const { return row_count_; }
 
@@ -62,25 +62,31 @@ class GroupDirectory {
     uint64_t slot = slots_[PlaceOf(hash)];
     if ((slot >> 48) == (hash >> 48)) __builtin_prefetch(RowOf(slot));
   }
+  // The row equal to `image`; null: there is none.
+  char* Find(const KeyLayout& keys, const char* image) const { return RowOf(slots_[Probe(keys, image)]); }
   // The row equal to `image`; if there is none, make() gives one, which is entered.
   template <typename Make>
   char* FindOrInsert(const KeyLayout& keys, const char* image, Make&& make) {
-    const uint64_t hash = KeyLayout::Hash(image);
-    for (uint64_t at = PlaceOf(hash);; at = (at + 1) & mask_) {
-      const uint64_t slot = slots_[at];
-      if (slot == 0) {
-        char* row = make();
-        slots_[at] = (hash & kSaltMask) | reinterpret_cast<uint64_t>(row);
-        ++row_count_;
-        return row;
-      }
-      if (((slot ^ hash) & kSaltMask) != 0) continue;
-      char* row = RowOf(slot);
-      if (KeyLayout::Hash(row) == hash && keys.Equal(row, image)) return row;
-    }
+    uint64_t* slot = &slots_[Probe(keys, image)];
+    if (*slot != 0) return RowOf(*slot);
+    char* row = make();
+    *slot = (KeyLayout::Hash(image) & kSaltMask) | reinterpret_cast<uint64_t>(row);
+    ++row_count_;
+    return row;
   }
 
  private:
+  // The slot of the row equal to `image`, or the empty one where it would be entered.
+  uint64_t Probe(const KeyLayout& keys, const char* image) const {
+    const uint64_t hash = KeyLayout::Hash(image);
+    for (uint64_t at = PlaceOf(hash);; at = (at + 1) & mask_) {
+      const uint64_t slot = slots_[at];
+      if (slot == 0) return at;
+      if (((slot ^ hash) & kSaltMask) != 0) continue;
+      const char* row = RowOf(slot);
+      if (KeyLayout::Hash(row) == hash && keys.Equal(row, image)) return at;
+    }
+  }
   static constexpr uint64_t kSaltMask = ~uint64_t{0} << 48;
   uint64_t PlaceOf(uint64_t hash) const { return (hash >> 8) & mask_; }
   static char* RowOf(uint64_t slot) { return reinterpret_cast<char*>(slot & ~kSaltMask); }

@@ -7,6 +7,7 @@
 #include "execution/executor.h"
 #include "penumbra/engine.h"
 #include "plan/plan.h"
+#include "vector/block_cache.h"
 #include "vector/error.h"
 
 struct PenumbraExec : penumbra::Executor {
@@ -163,9 +164,10 @@ PenumbraOperator penumbra_plan_add_sort(PenumbraPlan* plan, PenumbraOperator inp
 PenumbraOperator penumbra_plan_add_window(PenumbraPlan* plan, PenumbraOperator input,
                                           const PenumbraExpr* partition_keys, int partition_key_count,
                                           const PenumbraSortKey* order_keys, int order_key_count,
-                                          const PenumbraWindowCall* calls, int call_count) {
+                                          const PenumbraWindowCall* calls, int call_count, int any_partition_order) {
   return Build(plan, PenumbraOperator{-1}, [&] {
-    return plan->AddWindow(input, partition_keys, partition_key_count, order_keys, order_key_count, calls, call_count);
+    return plan->AddWindow(input, partition_keys, partition_key_count, order_keys, order_key_count, calls, call_count,
+                           any_partition_order != 0);
   });
 }
 
@@ -300,5 +302,7 @@ void penumbra_exec_stop(PenumbraExec* exec) {
 }
 
 void penumbra_exec_destroy(PenumbraExec* exec) { delete exec; }
+
+void penumbra_keep_memory(size_t bytes_max) { penumbra::KeepBlocks(bytes_max); }
 
 }  // extern "C"

@@ -121,13 +121,20 @@ void Executor::Start() {
     if (scan != nullptr) rows = std::max(rows, scan->total_rows());
   }
   Lock lock(mutex_);
-  auto threads = static_cast<int>(std::min<uint64_t>(max_threads_, rows / kRowsPerThread));
-  environment_.thread_count = threads + 1;
+  const int threads = CountThreads(rows);
   KnowScansLocked();
   BeginPipelineLocked(0);
   AdvanceLocked();
   unstarted_threads_ = threads;
   StartThreadsLocked(tickets_.free_tickets());
+}
+
+// For the work on so many rows. One more than run beside the caller: while the caller waits, as it does for the finish
+// of a sink, that one has its processor.
+int Executor::CountThreads(uint64_t rows) {
+  const auto threads = static_cast<int>(std::min<uint64_t>(max_threads_, rows / kRowsPerThread));
+  environment_.thread_count = threads + 1;
+  return threads + (threads > 0 && tickets_.are_shared() ? 1 : 0);
 }
 
 // So many of those that are not started yet. The caller calls it.
@@ -149,9 +156,7 @@ void Executor::StartThreadsLocked(int count) {
 // line, so nobody reads thread_count meanwhile.
 void Executor::EnsureThreadsLocked(uint64_t rows) {
   if (!threads_.empty() || rows < kCallerFinishRows) return;
-  auto wanted = static_cast<int>(std::min<uint64_t>(max_threads_, rows / kRowsPerThread));
-  environment_.thread_count = wanted + 1;
-  unstarted_threads_ = std::max(1, wanted);
+  unstarted_threads_ = std::max(1, CountThreads(rows));
   StartThreadsLocked(std::max(1, tickets_.free_tickets()));
 }
 

@@ -149,6 +149,7 @@ class Executor {
   void FinishTaskLocked(const Task& task, int result, uint64_t time_ns);
   void AddTaskLocked(Task task);
   void AdvanceLocked();
+  int CountThreads(uint64_t rows);
   void EnsureThreadsLocked(uint64_t rows);
   void StartThreadsLocked(int count);
   Piece RunPiece();

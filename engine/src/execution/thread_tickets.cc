@@ -57,7 +57,7 @@ bool ThreadTickets::IsBelowShare(uint64_t threads) const { return threads * Load
 bool ThreadTickets::MayTake() const {
   if (all_ == nullptr) return true;
   if (running() == 0) return true;  // in the place of a caller that waits
-  if (IsAllTaken()) return false;
+  if (running() >= own_max_ || IsAllTaken()) return false;
   const int level = this->level();
   for (int i = 0; i < level; ++i) {
     if (HasWaiting(i)) return false;
@@ -66,7 +66,9 @@ bool ThreadTickets::MayTake() const {
 }
 
 bool ThreadTickets::IsNeededElsewhere() const {
-  if (all_ == nullptr || !IsAllTaken()) return false;
+  if (all_ == nullptr) return false;
+  if (running() > own_max_) return true;
+  if (!IsAllTaken()) return false;
   const int level = this->level();
   for (int i = 0; i < level; ++i) {
     if (HasWaiting(i)) return true;
@@ -110,10 +112,11 @@ void ThreadTickets::Give() {
 
 bool ThreadTickets::TryGive() {
   if (running() <= 1 || held_ == 0 || !IsNeededElsewhere()) return false;
+  const bool are_too_many = running() > own_max_;
   std::atomic_ref tickets(all_->tickets);
   uint32_t taken = tickets.load(std::memory_order_relaxed);
   do {
-    if (LoadUsage(all_->callers) + taken < max_threads_) return false;  // somebody else gave one
+    if (!are_too_many && LoadUsage(all_->callers) + taken < max_threads_) return false;  // somebody else gave one
   } while (!tickets.compare_exchange_weak(taken, taken - 1, std::memory_order_relaxed));
   std::atomic_ref(own_->tickets).fetch_sub(1, std::memory_order_relaxed);
   --held_;
@@ -150,7 +153,8 @@ void ThreadTickets::SetWaiting(bool is_waiting) {
 int ThreadTickets::free_tickets() const {
   if (all_ == nullptr) return INT_MAX;
   if (!MayTake()) return 0;
-  const int64_t left = int64_t{max_threads_} - LoadUsage(all_->callers) - LoadUsage(all_->tickets);
+  const int64_t left = std::min<int64_t>(int64_t{max_threads_} - LoadUsage(all_->callers) - LoadUsage(all_->tickets),
+                                         int64_t{own_max_} - running());
   return static_cast<int>(std::clamp<int64_t>(left, running() == 0 ? 1 : 0, INT_MAX));
 }
 

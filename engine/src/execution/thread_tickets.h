@@ -1,14 +1,16 @@
 // What an execution has of the threads that it shares with executions of other sessions, and other processes.
 //
 // The rule: a caller's thread runs in any case; any other thread needs a ticket, and there are as many as leave no more
-// than max_threads running, the callers' included. Between two morsels a thread gives its ticket back if more run than
-// that or others wait, and its execution has more than an equal share or has worked more than those who wait. While
-// the caller waits for its threads, one of them runs in its place, so that no execution ever stands still.
+// than max_threads running, the callers' included, and of one execution no more than it has `threads` and the caller.
+// Between two morsels a thread gives its ticket back if more run than that or others wait, and its execution has more
+// than an equal share or has worked more than those who wait. While the caller waits for its threads, one of them runs
+// in its place, so that no execution ever stands still, and no processor does where all threads are one execution's.
 //
 // How much an execution has worked is told by a level, so that the shared numbers are few, and on one cache line.
 // What others change is read without a lock; whoever acts on it looks again, and takes or gives one ticket at a time.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdint>
@@ -20,7 +22,10 @@ namespace penumbra {
 class ThreadTickets {
  public:
   explicit ThreadTickets(const PenumbraExecOptions& options)
-      : all_(options.all_usage), own_(options.own_usage), max_threads_(options.max_threads) {}
+      : all_(options.all_usage),
+        own_(options.own_usage),
+        max_threads_(options.max_threads),
+        own_max_(1 + static_cast<uint32_t>(std::max(options.threads, 0))) {}
   ThreadTickets(const ThreadTickets&) = delete;
 
   // The caller's thread is in the engine for as long as this lives.
@@ -74,6 +79,7 @@ class ThreadTickets {
   PenumbraUsage* const all_;
   PenumbraUsage* const own_;
   const uint32_t max_threads_;
+  const uint32_t own_max_;                 // of this execution's, the caller's included
   std::atomic<int64_t> work_ns_{0};        // of all its threads
   std::atomic<uint32_t> threads_{0};       // of the engine, that run
   std::atomic<bool> is_caller_in_{false};  // and does not wait

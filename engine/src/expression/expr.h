@@ -25,7 +25,8 @@ class Collation;
 // Of the session: what functions may depend on. Immutable after the plan is built.
 struct Session {
   bool encoding_is_utf8 = true;
-  std::vector<int64_t> zone_from_us;  // see PenumbraTimeZone; empty: not given
+  bool power_scale_by_result = false;  // see PenumbraPlanOptions
+  std::vector<int64_t> zone_from_us;   // see PenumbraTimeZone; empty: not given
   std::vector<int32_t> zone_offset_seconds;
   int64_t zone_valid_until_us = 0;
 };
@@ -100,6 +101,7 @@ struct NumericTraits {
   int scale_least = -1;  // display scale of the finite values
   int scale_greatest = -1;
   int integer_digits = -1;  // at most so many before the point, and no value is infinite
+  int finite_digits = -1;   // the same, where a value may be infinite
 
   bool has_scale() const { return scale_least >= 0; }
   bool has_one_scale() const { return has_scale() && scale_least == scale_greatest; }

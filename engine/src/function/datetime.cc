@@ -184,6 +184,38 @@ PenumbraInterval TimestampDifference(int64_t a, int64_t b, TimeZone&) {
   return {difference_us % kDayUs, static_cast<int32_t>(difference_us / kDayUs), 0};
 }
 
+// Months, days and a time of the same sign, by the calendar: a day that is borrowed from the month has the length of
+// the earlier instant's month.
+PenumbraInterval AgeByFields(bool is_negative, int64_t earlier, int64_t later) {
+  const int64_t earlier_day = DayOfTimestamp(earlier), later_day = DayOfTimestamp(later);
+  const CivilDate from = CivilFromDay(earlier_day), to = CivilFromDay(later_day);
+  int32_t months = (to.year - from.year) * 12 + to.month - from.month;
+  int32_t days = to.day - from.day;
+  int64_t time_us = (later - later_day * kDayUs) - (earlier - earlier_day * kDayUs);
+  if (time_us < 0) {
+    time_us += kDayUs;
+    --days;
+  }
+  while (days < 0) {
+    days += DaysInMonth(from.year, from.month);
+    --months;
+  }
+  return is_negative ? PenumbraInterval{-time_us, -days, -months} : PenumbraInterval{time_us, days, months};
+}
+
+void CheckAge(int64_t a, int64_t b) {
+  if (IsInfiniteTimestamp(a) || IsInfiniteTimestamp(b)) throw EngineError(PENUMBRA_UNSUPPORTED, "age of infinity");
+}
+PenumbraInterval TimestampAge(int64_t a, int64_t b, TimeZone&) {
+  CheckAge(a, b);
+  return AgeByFields(a < b, std::min(a, b), std::max(a, b));
+}
+// By local times, whose order a shift may turn around; which is earlier the instants say.
+PenumbraInterval TimestamptzAge(int64_t a, int64_t b, TimeZone& zone) {
+  CheckAge(a, b);
+  return AgeByFields(a < b, zone.ToLocal(std::min(a, b)), zone.ToLocal(std::max(a, b)));
+}
+
 // As float8_timestamptz(): rounded to microseconds after the epoch is another one.
 int64_t TimestampOfUnixSeconds(double seconds) {
   constexpr double kDaySeconds = kDayUs / kSecondUs;
@@ -312,10 +344,21 @@ EvaluateFunction ChooseScaling(PenumbraFunction function, uint32_t signature) {
   }
 }
 
+EvaluateFunction ChooseAge(uint32_t signature) {
+  using I = PenumbraInterval;
+  switch (signature) {
+    case Signature(PENUMBRA_TIMESTAMP, PENUMBRA_TIMESTAMP, PENUMBRA_INTERVAL):
+      return EvaluatePair<I, int64_t, int64_t, TimestampAge>;
+    case Signature(PENUMBRA_TIMESTAMPTZ, PENUMBRA_TIMESTAMPTZ, PENUMBRA_INTERVAL):
+      return EvaluatePair<I, int64_t, int64_t, TimestamptzAge>;
+    default: return nullptr;
+  }
+}
+
 bool IsZoned(const CallSite& call) {
   return std::any_of(call.args.begin(), call.args.end(),
                      [](const Expr* arg) { return arg->type == PENUMBRA_TIMESTAMPTZ; }) &&
-         call.result == PENUMBRA_TIMESTAMPTZ;
+         (call.result == PENUMBRA_TIMESTAMPTZ || call.function == PENUMBRA_FN_AGE);
 }
 
 // Of arithmetic: infinite intervals, instants outside of the time zone's table, differences that make no
@@ -361,6 +404,7 @@ Binding BindDatetime(const CallSite& call) {
   switch (call.function) {
     case PENUMBRA_FN_ADD: binding.evaluate = ChooseSum(signature); break;
     case PENUMBRA_FN_SUB: binding.evaluate = ChooseDifference(signature); break;
+    case PENUMBRA_FN_AGE: binding.evaluate = ChooseAge(signature); break;
     case PENUMBRA_FN_MUL:
     case PENUMBRA_FN_DIV: binding.evaluate = ChooseScaling(call.function, signature); break;
     default: break;

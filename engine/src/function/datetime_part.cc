@@ -144,6 +144,9 @@ int16_t ScaleOf(DateField field, PenumbraType type) {
   }
 }
 
+// The most are the hours of an interval.
+constexpr int kFieldDigits = 12;
+
 constexpr int64_t kUnixEpochUs = int64_t{kUnixEpochDay} * kDayUs;
 
 // The integer of the field times 10^scale. Not kJulian of a timestamp, not an epoch beyond int64.
@@ -429,6 +432,10 @@ Binding BindDatePart(const CallSite& call) {
     return binding;
   }
   binding.state = std::make_shared<PartState>(state);
+  if (is_extract && state.field != DateField::kEpoch && state.field != DateField::kJulian) {
+    const int scale = ScaleOf(state.field, type);
+    binding.numeric = {.scale_least = scale, .scale_greatest = scale, .finite_digits = kFieldDigits};
+  }
   binding.can_fail = type == PENUMBRA_TIMESTAMPTZ || type == PENUMBRA_INTERVAL;
   binding.can_be_unsupported =
       type == PENUMBRA_INTERVAL || (type == PENUMBRA_TIMESTAMPTZ && TimeZoneEnds(call.session));

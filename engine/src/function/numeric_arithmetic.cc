@@ -9,11 +9,10 @@ namespace {
 
 using kernels::Arithmetic;
 
-using SmallBinary = bool (*)(const SmallNumber&, const SmallNumber&, SmallNumber*);
 using DecimalBinary = Decimal (*)(const Decimal&, const Decimal&);
 
-Vector EvaluateRows(const Vector& a, const Vector& b, uint32_t rows, Arena& arena, SmallBinary small,
-                    DecimalBinary decimal) {
+template <typename Small>
+Vector EvaluateRows(const Vector& a, const Vector& b, uint32_t rows, Arena& arena, Small small, DecimalBinary decimal) {
   const uint64_t* validity = AndValidity(a.validity, b.validity, rows, arena);
   NumericWriter writer(rows, arena);
   for (uint32_t i = 0; i < rows; ++i) {
@@ -28,8 +27,8 @@ Vector EvaluateRows(const Vector& a, const Vector& b, uint32_t rows, Arena& aren
   return writer.Finish(validity);
 }
 
-template <typename Small>
-Vector EvaluateRows(const Vector& a, uint32_t rows, Arena& arena, Small small, Decimal (*decimal)(const Decimal&)) {
+template <typename Small, typename DecimalUnary>
+Vector EvaluateRows(const Vector& a, uint32_t rows, Arena& arena, Small small, DecimalUnary decimal) {
   NumericWriter writer(rows, arena);
   for (uint32_t i = 0; i < rows; ++i) {
     if (!IsRowValid(a.validity, i)) continue;
@@ -335,7 +334,19 @@ Vector EvaluateNumericMultiply(const Expr&, const Vector* args, uint32_t rows, E
 }
 
 Vector EvaluateNumericDivide(const Expr&, const Vector* args, uint32_t rows, EvalContext& context) {
-  return EvaluateRows(args[0], args[1], rows, context.arena, DivideSmall, Decimal::Divide);
+  const Vector& a = args[0];
+  const Vector& b = args[1];
+  SmallNumber constant;
+  if (b.is_constant() && ReadSmall(b, 0, &constant) && constant.value != 0 &&
+      Magnitude(constant.value) < kWordMagnitudeLimit) {
+    const WordDivisor divisor(static_cast<uint64_t>(Magnitude(constant.value)));
+    const Leading leading = LeadingOfWord(divisor.value(), constant.scale);
+    const auto divide = [&](const SmallNumber& x, const SmallNumber& y, SmallNumber* result) {
+      return DivideByWord(x, divisor, leading, y, result) || DivideSmall(x, y, result);
+    };
+    return EvaluateRows(a, b, rows, context.arena, divide, Decimal::Divide);
+  }
+  return EvaluateRows(a, b, rows, context.arena, DivideSmall, Decimal::Divide);
 }
 
 Vector EvaluateNumericModulo(const Expr&, const Vector* args, uint32_t rows, EvalContext& context) {
@@ -378,6 +389,13 @@ Vector EvaluateNumericSign(const Expr&, const Vector* args, uint32_t rows, EvalC
 
 Vector EvaluateNumericSquareRoot(const Expr&, const Vector* args, uint32_t rows, EvalContext& context) {
   return EvaluateRows(args[0], rows, context.arena, SquareRootSmall, Decimal::SquareRoot);
+}
+
+Vector EvaluateNumericPower(const Expr& expr, const Vector* args, uint32_t rows, EvalContext& context) {
+  const PowerRule& rule = *static_cast<const PowerRule*>(expr.state.get());
+  const auto small = [&rule](const SmallNumber& a, SmallNumber* result) { return PowerSmall(a, rule, result); };
+  const auto decimal = [&rule](const Decimal& a) { return Decimal::Power(a, rule); };
+  return EvaluateRows(args[0], rows, context.arena, small, decimal);
 }
 
 }  // namespace penumbra

@@ -51,10 +51,10 @@ struct NumericFunction {
 };
 
 constexpr NumericFunction kOfOne[] = {
-    {PENUMBRA_FN_NEG, EvaluateNumericNegate, false},    {PENUMBRA_FN_ABS, EvaluateNumericAbs, false},
-    {PENUMBRA_FN_SIGN, EvaluateNumericSign, false},     {PENUMBRA_FN_ROUND, EvaluateNumericRound, true},
-    {PENUMBRA_FN_TRUNC, EvaluateNumericTruncate, true}, {PENUMBRA_FN_FLOOR, EvaluateNumericFloor, true},
-    {PENUMBRA_FN_CEIL, EvaluateNumericCeil, true},      {PENUMBRA_FN_SQRT, EvaluateNumericSquareRoot, true},
+    {PENUMBRA_FN_NEG, EvaluateNumericNegate, false},     {PENUMBRA_FN_ABS, EvaluateNumericAbs, false},
+    {PENUMBRA_FN_SIGN, EvaluateNumericSign, false},      {PENUMBRA_FN_TRUNC, EvaluateNumericTruncate, true},
+    {PENUMBRA_FN_FLOOR, EvaluateNumericFloor, true},     {PENUMBRA_FN_CEIL, EvaluateNumericCeil, true},
+    {PENUMBRA_FN_SQRT, EvaluateNumericSquareRoot, true},
 };
 constexpr NumericFunction kOfTwo[] = {
     {PENUMBRA_FN_ADD, EvaluateNumericAdd, true},      {PENUMBRA_FN_SUB, EvaluateNumericSubtract, true},
@@ -63,7 +63,6 @@ constexpr NumericFunction kOfTwo[] = {
 };
 // Of NUMERIC and int4.
 constexpr NumericFunction kOfScale[] = {
-    {PENUMBRA_FN_ROUND, EvaluateNumericRound, true},
     {PENUMBRA_FN_TRUNC, EvaluateNumericTruncate, true},
 };
 
@@ -73,6 +72,40 @@ Binding Find(const NumericFunction (&functions)[kCount], PenumbraFunction functi
     if (known.function == function) return Strict(known.evaluate, known.can_fail);
   }
   return {};
+}
+
+// Of one NUMERIC, or of one and int4.
+Binding BindRound(const CallSite& call) {
+  Binding binding = Strict(EvaluateNumericRound, true);
+  const Expr& argument = *call.args[0];
+  const bool is_quotient = argument.kind == Expr::Kind::kCall && argument.function == PENUMBRA_FN_DIV;
+  const int32_t* scale = call.args.size() > 1 ? KnownValue<int32_t>(*call.args[1]) : nullptr;
+  if (is_quotient && (call.args.size() == 1 || (scale != nullptr && *scale >= 0 && *scale <= kMaxInt128Digits))) {
+    binding.evaluate_lazily = EvaluateNumericRoundedQuotient;
+  }
+  return binding;
+}
+
+// Of a base whose scale is known. Other powers are refused: their last digits follow from PostgreSQL's series or from
+// products that it rounds.
+Binding BindPower(const CallSite& call) {
+  Binding binding;
+  binding.reason = "power of numeric";
+  const Expr& base = *call.args[0];
+  const Expr& exponent = *call.args[1];
+  int64_t power;
+  if (!base.numeric.has_scale() || base.numeric.integer_digits < 0 || !IsKnownConstant(exponent)) return binding;
+  const Decimal number = DecimalAt(exponent.constant, 0);
+  if (number.kind() != Decimal::Kind::kFinite || !number.ToInt64(&power) ||
+      Decimal::Compare(number, Decimal::FromInteger(power)) != 0 || power < 0 || power > kPowerExponentMax ||
+      !IsPowerExact(base.numeric.scale_greatest, static_cast<int>(power))) {
+    return binding;
+  }
+  binding = Strict(EvaluateNumericPower, true);
+  binding.evaluated_args = 1;
+  binding.state = std::make_shared<PowerRule>(
+      PowerRule{static_cast<int>(power), number.scale(), call.session.power_scale_by_result});
+  return binding;
 }
 
 // Of two NUMERICs, to a boolean.
@@ -88,7 +121,7 @@ Binding BindTruth(const CallSite& call) {
 
 }  // namespace
 
-// power, exp and ln of numeric are refused by name, so that EXPLAIN shows the reason.
+// exp and ln of numeric, and most powers, are refused by name, so that EXPLAIN shows the reason.
 Binding BindNumeric(const CallSite& call) {
   const std::vector<const Expr*>& args = call.args;
   if (args.empty()) return {};
@@ -101,15 +134,17 @@ Binding BindNumeric(const CallSite& call) {
   if (all_numeric && (call.function == PENUMBRA_FN_GREATEST || call.function == PENUMBRA_FN_LEAST)) {
     return NotStrict(EvaluateNumericExtreme);
   }
-  if (all_numeric &&
-      (call.function == PENUMBRA_FN_POWER || call.function == PENUMBRA_FN_EXP || call.function == PENUMBRA_FN_LN)) {
+  if (all_numeric && args.size() == 2 && call.function == PENUMBRA_FN_POWER) return BindPower(call);
+  if (all_numeric && (call.function == PENUMBRA_FN_EXP || call.function == PENUMBRA_FN_LN)) {
     return Refuse(std::string(FunctionName(call.function)) + " of numeric");
   }
+  const bool is_of_scale = args.size() == 2 && args[1]->type == PENUMBRA_INT4;
+  if (call.function == PENUMBRA_FN_ROUND && (args.size() == 1 || is_of_scale)) return BindRound(call);
   if (args.size() == 1) return Find(kOfOne, call.function);
   if (args.size() == 2 && all_numeric) {
     return call.function == PENUMBRA_FN_NULLIF ? NotStrict(EvaluateNumericNullIf) : Find(kOfTwo, call.function);
   }
-  if (args.size() == 2 && args[1]->type == PENUMBRA_INT4) return Find(kOfScale, call.function);
+  if (is_of_scale) return Find(kOfScale, call.function);
   if (args.size() == 3 && call.function == PENUMBRA_FN_NUMERIC_TYPMOD && args[1]->type == PENUMBRA_INT4 &&
       args[2]->type == PENUMBRA_INT4) {
     if (!IsKnownConstant(*args[1]) || !IsKnownConstant(*args[2])) return Refuse("numeric() with a varying precision");

@@ -43,9 +43,13 @@ Vector EvaluateNumericNegate(const Expr&, const Vector* args, uint32_t rows, Eva
 Vector EvaluateNumericAbs(const Expr&, const Vector* args, uint32_t rows, EvalContext& context);
 Vector EvaluateNumericSign(const Expr&, const Vector* args, uint32_t rows, EvalContext& context);
 Vector EvaluateNumericSquareRoot(const Expr&, const Vector* args, uint32_t rows, EvalContext& context);
+// To a power that is constant: the state is a PowerRule.
+Vector EvaluateNumericPower(const Expr& expr, const Vector* args, uint32_t rows, EvalContext& context);
 
 // numeric_round.cc
 Vector EvaluateNumericRound(const Expr&, const Vector* args, uint32_t rows, EvalContext& context);
+// Of an argument that is a division, to a constant scale that is not below zero.
+Vector EvaluateNumericRoundedQuotient(const Expr& expr, const Batch& batch, EvalContext& context);
 Vector EvaluateNumericTruncate(const Expr&, const Vector* args, uint32_t rows, EvalContext& context);
 Vector EvaluateNumericFloor(const Expr&, const Vector* args, uint32_t rows, EvalContext& context);
 Vector EvaluateNumericCeil(const Expr&, const Vector* args, uint32_t rows, EvalContext& context);

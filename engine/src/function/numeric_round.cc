@@ -1,31 +1,10 @@
 // round, trunc, floor, ceil and the cast to numeric(precision, scale).
 #include <algorithm>
-#include <bit>
 
 #include "function/numeric_functions.h"
-#include "numeric/numeric_digits.h"
 
 namespace penumbra {
 namespace {
-
-// Divides integers below 2^63 by 10^exponent, 1 <= exponent <= 18, with a multiplication: with
-// l = floor(log2(d)) and m = floor(2^(64+l) / d) + 1 the quotient is floor(n m / 2^(64+l)), because
-// (m d - 2^(64+l)) n < d 2^63 < 2^(64+l).
-class PowerOfTenDivider {
- public:
-  explicit PowerOfTenDivider(int exponent) {
-    const uint64_t divisor = static_cast<uint64_t>(kPowersOfTen[exponent]);
-    shift_ = std::bit_width(divisor) - 1;
-    factor_ = static_cast<uint64_t>((static_cast<uint128>(1) << (64 + shift_)) / divisor) + 1;
-  }
-  uint64_t Divide(uint64_t dividend) const {
-    return static_cast<uint64_t>((static_cast<uint128>(dividend) * factor_) >> 64) >> shift_;
-  }
-
- private:
-  uint64_t factor_;
-  int shift_;
-};
 
 // What is added to a magnitude below zero and to one above before the division truncates it.
 struct RoundingAddends {
@@ -71,6 +50,46 @@ Vector RoundRows(const Vector& a, const Vector& scales, Rounding rounding, uint3
       writer.Set(i, result);
     } else {
       writer.SetDecimal(i, round_decimal(DecimalAt(a, i), scale));
+    }
+  }
+  return writer.Finish(validity);
+}
+
+// The divisor of the row before, which is often that of the next one.
+class QuotientRounding {
+ public:
+  explicit QuotientRounding(int32_t scale) : scale_(scale) {}
+  bool Compute(const SmallNumber& a, const SmallNumber& b, SmallNumber* result) {
+    const uint128 magnitude = Magnitude(b.value);
+    const int divisor_scale = std::max(b.scale, a.scale - scale_);
+    const int shift = divisor_scale - b.scale;
+    if (shift > kMaxInt64Digits || magnitude >= kWordMagnitudeLimit / kWordPowers.of_ten[shift] || magnitude == 0) {
+      return false;
+    }
+    const uint64_t divisor = static_cast<uint64_t>(magnitude) * kWordPowers.of_ten[shift];
+    if (divisor != divisor_.value()) divisor_ = WordDivisor(divisor);
+    const Leading leading = LeadingOfWord(static_cast<uint64_t>(magnitude), b.scale);
+    return DivideByWordAndRound(a, divisor_, divisor_scale, leading, b, scale_, result);
+  }
+
+ private:
+  int32_t scale_;
+  WordDivisor divisor_{1};
+};
+
+Vector DivideAndRoundRows(const Vector& a, const Vector& b, int32_t scale, uint32_t rows, Arena& arena) {
+  const uint64_t* validity = AndValidity(a.validity, b.validity, rows, arena);
+  QuotientRounding rounding(scale);
+  NumericWriter writer(rows, arena);
+  for (uint32_t i = 0; i < rows; ++i) {
+    if (!IsRowValid(validity, i)) continue;
+    SmallNumber x, y, quotient, result;
+    const bool is_small = ReadSmall(a, i, &x) && ReadSmall(b, i, &y);
+    if (is_small && (rounding.Compute(x, y, &result) ||
+                     (DivideSmall(x, y, &quotient) && RoundSmall(quotient, scale, Rounding::kHalfAway, &result)))) {
+      writer.Set(i, result);
+    } else {
+      writer.SetDecimal(i, Decimal::Round(Decimal::Divide(DecimalAt(a, i), DecimalAt(b, i)), scale));
     }
   }
   return writer.Finish(validity);
@@ -124,7 +143,7 @@ bool RoundIntegers(const NumericOperand& operand, int scale, Rounding rounding, 
   if (v.upper > INT64_MAX - static_cast<int64_t>(unit) || v.lower < INT64_MIN + static_cast<int64_t>(unit) + 1) {
     return false;
   }
-  const PowerOfTenDivider divider(static_cast<int>(cut));
+  const PowerOfTenDivider divider = kPowerOfTenDividers.of[cut];
   const RoundingAddends addends = AddendsFor(rounding, unit);
   const uint64_t back = scale < 0 ? static_cast<uint64_t>(kPowersOfTen[-scale]) : 1;
   const int64_t* values = v.values<int64_t>();
@@ -143,6 +162,25 @@ bool RoundIntegers(const NumericOperand& operand, int scale, Rounding rounding, 
 Vector EvaluateNumericRound(const Expr& expr, const Vector* args, uint32_t rows, EvalContext& context) {
   const Vector scales = expr.args.size() > 1 ? args[1] : Int32Constant(&kZeroDigits);
   return EvaluateRounding(Rounding::kHalfAway, args[0], scales, rows, context.arena);
+}
+
+// The scale of the quotient differs by row, so that it would be packed for nothing.
+Vector EvaluateNumericRoundedQuotient(const Expr& expr, const Batch& batch, EvalContext& context) {
+  const Expr& division = *expr.args[0];
+  const Vector scale = expr.args.size() > 1 ? expr.args[1]->constant : Int32Constant(&kZeroDigits);
+  const auto round = [&](const Vector& quotient) {
+    const Vector args[] = {quotient, scale};
+    return Apply(expr, args, batch.rows, context);
+  };
+  if (division.memo_slot >= 0) return round(Evaluate(division, batch, context));
+  const Vector operands[] = {Evaluate(*division.args[0], batch, context), Evaluate(*division.args[1], batch, context)};
+  const Vector& a = operands[0];
+  const Vector& b = operands[1];
+  if (a.form != VectorForm::kFlat || b.form == VectorForm::kDictionary) {
+    return round(Apply(division, operands, batch.rows, context));
+  }
+  if (b.is_null_constant()) return NullConstant(PENUMBRA_NUMERIC);
+  return DivideAndRoundRows(a, b, *scale.values<int32_t>(), batch.rows, context.arena);
 }
 
 Vector EvaluateNumericTruncate(const Expr& expr, const Vector* args, uint32_t rows, EvalContext& context) {

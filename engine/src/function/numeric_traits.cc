@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "numeric/numeric.h"
+#include "numeric/numeric_rows.h"
 
 namespace penumbra {
 namespace {
@@ -31,6 +32,8 @@ bool FindInt4(const Expr& expr, int* value) {
 }
 
 NumericTraits WithScale(int scale, int integer_digits) { return {scale, scale, integer_digits}; }
+
+int FiniteDigits(const NumericTraits& traits) { return std::max(traits.integer_digits, traits.finite_digits); }
 
 int AddDigits(int a, int b) { return a < 0 || b < 0 ? -1 : std::min(a + b, kSafeDigits + 1); }
 
@@ -89,17 +92,8 @@ NumericTraits TraitsOfChoice(const Expr& call, size_t first, size_t step) {
   bool is_first = true;
   const auto add = [&](const Expr& value) {
     if (IsNullConstant(value)) return;
-    const NumericTraits& other = value.numeric;
-    if (is_first) {
-      traits = other;
-      is_first = false;
-      return;
-    }
-    const bool has_scale = traits.has_scale() && other.has_scale();
-    traits.scale_least = has_scale ? std::min(traits.scale_least, other.scale_least) : -1;
-    traits.scale_greatest = has_scale ? std::max(traits.scale_greatest, other.scale_greatest) : -1;
-    const bool has_digits = traits.integer_digits >= 0 && other.integer_digits >= 0;
-    traits.integer_digits = has_digits ? std::max(traits.integer_digits, other.integer_digits) : -1;
+    traits = is_first ? value.numeric : TraitsOfEither(traits, value.numeric);
+    is_first = false;
   };
   for (size_t i = first; i < call.args.size(); i += step) add(*call.args[i]);
   const bool has_else = call.function == PENUMBRA_FN_CASE && call.args.size() % 2 == 1;
@@ -118,15 +112,31 @@ NumericScale ScaleRuleOf(PenumbraFunction function) {
   return kScales[function];
 }
 
-NumericTraits TraitsOfDeclared(int scale) { return WithScale(scale, kDeclaredDigitsMax); }
+NumericTraits TraitsOfDeclared(int precision, int scale) {
+  return WithScale(scale, precision > 0 ? std::max(precision - scale, 0) : kDeclaredDigitsMax);
+}
 
 NumericTraits TraitsOfConstant(const Vector& constant) {
   if (constant.is_null_constant()) return {};
   const Decimal decimal = DecimalAt(constant, 0);
   if (decimal.kind() != Decimal::Kind::kFinite) return {};
+  SmallNumber number;
   // Constants beyond the integer forms are not worth counting their digits.
-  const bool is_integer = constant.numeric_form != NumericForm::kPayload;
-  return WithScale(decimal.scale(), is_integer ? kMaxInt128Digits + 1 : -1);
+  if (!ReadAnySmall(constant, 0, &number)) return WithScale(decimal.scale(), -1);
+  const uint128 magnitude = number.value < 0 ? -static_cast<uint128>(number.value) : static_cast<uint128>(number.value);
+  return WithScale(decimal.scale(), std::max(CountDecimals(magnitude) - number.scale, 0));
+}
+
+NumericTraits TraitsOfEither(const NumericTraits& a, const NumericTraits& b) {
+  NumericTraits traits;
+  if (a.has_scale() && b.has_scale()) {
+    traits.scale_least = std::min(a.scale_least, b.scale_least);
+    traits.scale_greatest = std::max(a.scale_greatest, b.scale_greatest);
+  }
+  const auto greater = [](int x, int y) { return x < 0 || y < 0 ? -1 : std::max(x, y); };
+  traits.integer_digits = greater(a.integer_digits, b.integer_digits);
+  traits.finite_digits = greater(FiniteDigits(a), FiniteDigits(b));
+  return traits;
 }
 
 NumericTraits TraitsOfCall(const Expr& call) {
@@ -147,6 +157,13 @@ NumericTraits TraitsOfCall(const Expr& call) {
     case NumericScale::kUnknown: break;
   }
   return {};
+}
+
+int IntegerScale(const Expr& expr) {
+  if (expr.type != PENUMBRA_NUMERIC || !expr.numeric.has_one_scale()) return -1;
+  const int digits = FiniteDigits(expr.numeric);
+  const int scale = expr.numeric.scale_greatest;
+  return digits >= 0 && digits + scale <= kMaxInt64Digits ? scale : -1;
 }
 
 bool IsSafeNumericCall(const Expr& call) {

@@ -21,11 +21,17 @@ enum class NumericScale : uint8_t {
 };
 NumericScale ScaleRuleOf(PenumbraFunction function);
 
-// Of a column declared numeric(p, scale).
-NumericTraits TraitsOfDeclared(int scale);
+// Of a column declared numeric(precision, scale); 0: of a precision that is not known.
+NumericTraits TraitsOfDeclared(int precision, int scale);
 NumericTraits TraitsOfConstant(const Vector& constant);
+// Of values each of which has these or those.
+NumericTraits TraitsOfEither(const NumericTraits& a, const NumericTraits& b);
 // Of a call whose arguments have theirs.
 NumericTraits TraitsOfCall(const Expr& call);
+
+// The one display scale of the expression's finite values, if these have at most kMaxInt64Digits digits; otherwise, and
+// for other types, -1.
+int IntegerScale(const Expr& expr);
 
 // Whether a call on NUMERIC that may fail in general cannot, because its result is known to be finite
 // or NaN and far from what PostgreSQL's format can hold.

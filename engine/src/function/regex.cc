@@ -64,6 +64,33 @@ void ForEachMatch(const RegexProgram& program, const StringRef& string, const Ev
   }
 }
 
+// The replacement's \1 and the like are groups of the match, \& is all of it, and a backslash before another one is
+// one; before anything else it stands for itself.
+void AppendReplacement(std::string_view replacement, std::string_view text, const RegexProgram::Match& match,
+                       const RegexProgram& program, const EvalContext& context, std::string* out) {
+  std::vector<RegexProgram::Match> groups;
+  for (;;) {
+    const size_t escape = replacement.find('\\');
+    out->append(replacement.substr(0, escape));
+    if (escape == std::string_view::npos) return;
+    replacement.remove_prefix(escape + 1);
+    const char what = replacement.empty() ? '\0' : replacement.front();
+    const bool is_group = what >= '1' && what <= '9';
+    if (!is_group && what != '&' && what != '\\') {
+      out->push_back('\\');
+      continue;
+    }
+    replacement.remove_prefix(1);
+    if (what == '\\') out->push_back('\\');
+    if (what == '&') out->append(match.begin, match.end);
+    if (!is_group) continue;
+    if (groups.empty()) groups = program.FindGroups(text, match, context);
+    const auto number = static_cast<size_t>(what - '0');
+    if (number < groups.size() && groups[number].begin != nullptr)
+      out->append(groups[number].begin, groups[number].end);
+  }
+}
+
 Vector EvaluateSubstring(const Expr& expr, const Vector* args, uint32_t rows, EvalContext& context) {
   const RegexProgram& program = ProgramOf(expr, context);
   const View<StringRef> texts = ViewOf<StringRef>(args[0], rows, context.arena);
@@ -72,8 +99,15 @@ Vector EvaluateSubstring(const Expr& expr, const Vector* args, uint32_t rows, Ev
   std::fill_n(out, rows, StringRef());
   std::fill_n(validity, BitWords(rows), 0);
   ForEachValid(args[0].validity, rows, [&](uint32_t i) {
-    ForEachMatch(program, texts[i], context, [&](const char* begin, const char* end) {
-      out[i] = StringRef(begin, static_cast<uint32_t>(end - begin));
+    const StringRef& text = texts[i];
+    ForEachMatch(program, text, context, [&](const char* begin, const char* end) {
+      RegexProgram::Match given = {begin, end};
+      if (program.asked_group() != 0) {
+        const auto groups = program.FindGroups(text.view(), given, context);
+        given = program.asked_group() < groups.size() ? groups[program.asked_group()] : RegexProgram::Match();
+      }
+      if (given.begin == nullptr) return false;
+      out[i] = StringRef(given.begin, static_cast<uint32_t>(given.end - given.begin));
       validity[i / 64] |= uint64_t{1} << (i % 64);
       return false;
     });
@@ -128,7 +162,8 @@ Vector EvaluateReplace(const Expr& expr, const Vector* args, uint32_t rows, Eval
     replaced.clear();
     ForEachMatch(program, text, context, [&](const char* begin, const char* end) {
       is_changed = true;
-      replaced.append(rest, begin).append(replacements[i].view());
+      replaced.append(rest, begin);
+      AppendReplacement(replacements[i].view(), text.view(), {begin, end}, program, context, &replaced);
       if (replaced.size() > kMaxTextBytes) throw EngineError(PENUMBRA_UNSUPPORTED, "text longer than 1 GB");
       rest = end;
       return is_global;

@@ -74,6 +74,22 @@ RegexAutomaton TakeAutomaton(Words& words) {
   return automaton;
 }
 
+// Parts inside come later, so that a walk through them ends.
+void CheckPart(const Regex& regex, uint32_t place) {
+  const PenumbraRegexPart& part = regex.parts[place];
+  const auto count = static_cast<uint32_t>(regex.parts.size());
+  uint32_t inside = 0;
+  for (uint32_t i = part.first, before = place; i != 0; before = i, i = regex.parts[i].next, ++inside) {
+    Need(i > before && i < count);
+  }
+  Need(part.kind <= PENUMBRA_REGEX_SEQUENCE && part.group <= PENUMBRA_REGEX_GROUPS_MAX &&
+       part.automaton < regex.automata.size());
+  Need(part.kind == PENUMBRA_REGEX_UNDIVIDED  ? inside == 0
+       : part.kind == PENUMBRA_REGEX_CHOICE   ? inside > 0
+       : part.kind == PENUMBRA_REGEX_SEQUENCE ? inside == 2
+                                              : inside == 1);
+}
+
 uint32_t EncodeUtf8(uint32_t code, char* to) {
   if (code < 0x80) {
     to[0] = static_cast<char>(code);
@@ -198,7 +214,8 @@ Regex ParseRegex(std::string_view bytes) {
   Words words(bytes);
   const auto header = words.Take<PenumbraRegexHeader>();
   Need(header.version == PENUMBRA_REGEX_VERSION && header.range_count > 0 && header.automaton_count >= 1 &&
-       header.automaton_count <= 2);
+       header.automaton_count <= 2 + PENUMBRA_REGEX_PARTS_MAX && header.part_count <= PENUMBRA_REGEX_PARTS_MAX &&
+       header.group <= PENUMBRA_REGEX_GROUPS_MAX);
   const std::vector<RegexAlphabet::Range> ranges = words.TakeMany<RegexAlphabet::Range>(header.range_count);
   Need(ranges.front().first == 0);
   for (size_t i = 0; i < ranges.size(); ++i) {
@@ -207,7 +224,10 @@ Regex ParseRegex(std::string_view bytes) {
   Regex regex;
   regex.alphabet = RegexAlphabet(ranges, header.is_utf8 != 0);
   regex.is_shortest = header.is_shortest != 0;
+  regex.group = header.group;
   for (uint32_t i = 0; i < header.automaton_count; ++i) regex.automata.push_back(TakeAutomaton(words));
+  regex.parts = words.TakeMany<PenumbraRegexPart>(header.part_count);
+  for (uint32_t i = 0; i < header.part_count; ++i) CheckPart(regex, i);
   Need(words.is_empty());
   return regex;
 }

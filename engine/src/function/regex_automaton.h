@@ -80,6 +80,8 @@ struct Regex {
   RegexAlphabet alphabet;
   std::vector<RegexAutomaton> automata;
   bool is_shortest = false;
+  uint32_t group = 0;
+  std::vector<PenumbraRegexPart> parts;
 };
 
 // Throws PENUMBRA_INTERNAL if they are not what they should be.

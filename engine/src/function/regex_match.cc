@@ -9,12 +9,6 @@ namespace {
 
 constexpr ptrdiff_t kPiece = 1 << 16;  // between looks at a cancel
 
-const char* CharacterBefore(const char* begin, const char* place, bool is_utf8) {
-  --place;
-  while (is_utf8 && place > begin && (*place & 0xc0) == 0x80) --place;
-  return place;
-}
-
 }  // namespace
 
 const char* RegexProgram::FindStart(std::string_view text, const char* from, const EvalContext& context) const {

@@ -309,7 +309,7 @@ std::unique_ptr<Expr> BindCall(PenumbraFunction function, PenumbraType result, c
   expr->evaluate_lazy_truth = binding.evaluate_lazy_truth;
   expr->evaluated_args =
       binding.evaluated_args < 0 ? static_cast<uint32_t>(args.size()) : static_cast<uint32_t>(binding.evaluated_args);
-  expr->numeric = TraitsOfCall(*expr);
+  expr->numeric = binding.numeric.has_scale() ? binding.numeric : TraitsOfCall(*expr);
   expr->call_can_fail = binding.can_fail && !IsSafeNumericCall(*expr);
   expr->can_fail = expr->call_can_fail || CanFail(args);
   expr->can_be_unsupported = binding.can_be_unsupported || std::any_of(args.begin(), args.end(), [](const Expr* arg) {

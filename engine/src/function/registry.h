@@ -21,6 +21,7 @@ struct Binding {
   bool can_be_unsupported = false;  // some values end the execution with PENUMBRA_UNSUPPORTED; implies can_fail
   bool is_strict = true;            // null if any argument is null
   std::shared_ptr<const void> state;
+  NumericTraits numeric;  // of a result of which numeric_traits.h has no rule
   std::string reason;
 };
 

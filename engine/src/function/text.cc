@@ -181,7 +181,6 @@ Vector EvaluateConcat(const Expr& expr, const Vector* args, uint32_t rows, EvalC
   return MapText(expr, args, rows, context, [&](const StringRef& text, uint32_t i) {
     const StringRef& other = others[i];
     const uint64_t length = uint64_t{text.length} + other.length;
-    constexpr uint64_t kMaxTextBytes = (uint64_t{1} << 30) - 5;  // a varlena's limit
     if (length > kMaxTextBytes) throw EngineError(PENUMBRA_UNSUPPORTED, "text longer than 1 GB");
     char* joined = context.arena.AllocateArray<char>(length);
     std::memcpy(joined, text.data(), text.length);
@@ -228,7 +227,6 @@ StringRef Replace(const StringRef& text, const StringRef& from, const StringRef&
   }
   if (hits == 0) return text;
   const uint64_t length = text.length - hits * from.length + hits * to.length;
-  constexpr uint64_t kMaxTextBytes = (uint64_t{1} << 30) - 5;
   if (length > kMaxTextBytes) throw EngineError(PENUMBRA_UNSUPPORTED, "text longer than 1 GB");
   char* replaced = arena.AllocateArray<char>(length);
   char* out = replaced;
@@ -349,6 +347,12 @@ Binding BindText(const CallSite& call) {
     case PENUMBRA_FN_RPAD:
     case PENUMBRA_FN_REPEAT:
     case PENUMBRA_FN_TRANSLATE: return BindTextComposition(call);
+    case PENUMBRA_FN_TO_CHAR: return BindNumberFormat(call);
+    case PENUMBRA_FN_MD5:
+    case PENUMBRA_FN_SHA256:
+    case PENUMBRA_FN_ENCODE:
+    case PENUMBRA_FN_DECODE:
+    case PENUMBRA_FN_BYTEA: return BindBytes(call);
     default: break;
   }
   Binding binding;

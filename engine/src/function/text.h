@@ -10,6 +10,8 @@
 
 namespace penumbra {
 
+constexpr uint64_t kMaxTextBytes = (uint64_t{1} << 30) - 5;  // a varlena's limit
+
 inline StringRef* NewStrings(const uint64_t* validity, uint32_t rows, Arena& arena) {
   StringRef* out = arena.AllocateArray<StringRef>(rows);
   if (validity != nullptr) std::fill_n(out, rows, StringRef());
@@ -38,5 +40,7 @@ inline int64_t PlaceInSet(const char* character, size_t bytes, const StringRef& 
 }
 
 Binding BindTextComposition(const CallSite& call);  // text_composition.cc
+Binding BindBytes(const CallSite& call);            // bytes.cc
+Binding BindNumberFormat(const CallSite& call);     // number_format.cc
 
 }  // namespace penumbra

@@ -81,7 +81,7 @@ JoinBuild::JoinBuild(const JoinSpec& spec, ExecutionEnvironment& environment)
       ranges_(spec.keys.size()),
       bitmaps_(spec.keys.size()),
       filters_(spec.keys.size()) {
-  std::fill_n(null_row_.begin(), (layout_.payload.column_count() + 7) / 8, static_cast<char>(0xff));
+  layout_.payload.WriteNulls(null_row_.data());
   for (size_t c = 0; c < layout_.columns.size(); ++c) {
     dictionaries_.push_back(
         layout_.code_columns[c] < 0

@@ -18,6 +18,21 @@ constexpr int kMaxInt64Digits = 18;
 constexpr int kMaxInt128Digits = 38;
 extern const int128 kPowersOfTen[kMaxInt128Digits + 1];
 
+// power(x, n) for a small whole n. PostgreSQL computes it by multiplications that may be rounded; they are not where
+// IsPowerExact(), and then the result is the exact power, rounded once.
+struct PowerRule {
+  int exponent;
+  int exponent_scale;    // the display scale that n is written with
+  bool scale_by_result;  // as of 16: 16 significant digits; else 16 decimals. Never less than the arguments' scales
+};
+constexpr int kPowerExponentMax = 4;
+// For bases of that scale or less. PostgreSQL multiplies at least to the digits of the result and 9 more, less the
+// weights of the factors: the factors' own scales are less than that. A square also has two digits in base 10,000 more
+// than it needs.
+constexpr bool IsPowerExact(int scale, int exponent) {
+  return exponent >= 0 && exponent <= kPowerExponentMax && scale * (exponent - 1) <= 8;
+}
+
 // Digits in base 10,000 as in PostgreSQL: value = sum digits[i] * 10000^(weight - i).
 class Decimal {
  public:
@@ -52,6 +67,7 @@ class Decimal {
   static Decimal Abs(const Decimal& a);
   static Decimal Sign(const Decimal& a);
   static Decimal SquareRoot(const Decimal& a);  // rscale as numeric_sqrt
+  static Decimal Power(const Decimal& a, const PowerRule& rule);
   // PostgreSQL's order: -inf < finite < inf < NaN, NaN = NaN, scale ignored.
   static int Compare(const Decimal& a, const Decimal& b);
 
@@ -63,9 +79,6 @@ class Decimal {
   static bool ComputeSpread(Spread spread, int64_t count, const Decimal& sum, const Decimal& sum_of_squares,
                             Decimal* result);
 
-  // The display scale of a quotient, as select_div_scale: from the weight and first base-10,000
-  // digit of both (0 and 0 for zero) and the greater of their scales.
-  static int SelectDivisionScale(int weight_a, int first_digit_a, int weight_b, int first_digit_b, int scale);
   // A value stored in numeric(precision, scale): rounded; raises PENUMBRA_NUMERIC_FIELD_OVERFLOW
   // unless it is then below 10^(precision - scale).
   static Decimal ApplyTypmod(const Decimal& a, int precision, int scale);
@@ -85,6 +98,7 @@ class Decimal {
   // Exponent (of 10,000) of the last digit.
   int LowExponent() const { return weight_ - static_cast<int>(digits_.size()) + 1; }
   int SignNumber() const;
+  int PowerScale(const PowerRule& rule) const;
   static Decimal Special(Kind kind);
   static int CompareMagnitude(const Decimal& a, const Decimal& b);
   static Decimal AddMagnitudes(const Decimal& a, const Decimal& b);

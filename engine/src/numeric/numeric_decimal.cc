@@ -33,10 +33,11 @@ Decimal Decimal::Special(Kind kind) {
 }
 
 Decimal Decimal::FromInteger(int128 value, int scale) {
-  int16_t digits[kInt128BaseDigits];
+  BaseDigits digits;
+  IntegerToDigits(Magnitude(value), scale, &digits);
   Decimal result;
-  const uint32_t count = IntegerToDigits(Magnitude(value), scale, digits, &result.weight_);
-  result.digits_.assign(digits, digits + count);
+  result.digits_.assign(digits.first, digits.first + digits.count);
+  result.weight_ = digits.weight;
   result.negative_ = value < 0;
   result.scale_ = scale;
   return result;

@@ -90,7 +90,13 @@ inline uint128 Magnitude(int128 value) {
   return value < 0 ? -static_cast<uint128>(value) : static_cast<uint128>(value);
 }
 
-// The stripped digits of magnitude / 10^scale; returns how many.
-uint32_t IntegerToDigits(uint128 magnitude, int scale, int16_t digits[kInt128BaseDigits], int* weight);
+// The stripped digits of magnitude / 10^scale.
+struct BaseDigits {
+  const int16_t* first;  // in `digits`, of which kInt128BaseDigits more may be read
+  uint32_t count;
+  int weight;
+  int16_t digits[16 + kInt128BaseDigits];  // the last one stands before digits[16]
+};
+void IntegerToDigits(uint128 magnitude, int scale, BaseDigits* result);
 
 }  // namespace penumbra

@@ -1,11 +1,11 @@
-// Division, square root and the finals of aggregates. Quotients and roots are computed truncated,
+// Division, square root and the finals of aggregates, powers. Quotients and roots are computed truncated,
 // with at least one decimal digit more than asked for, which decides the rounding exactly (half
 // away from zero).
 #include <algorithm>
 #include <cmath>
 
 #include "numeric/numeric.h"
-#include "numeric/numeric_digits.h"
+#include "numeric/numeric_rows.h"
 #include "vector/error.h"
 
 namespace penumbra {
@@ -77,15 +77,10 @@ Digits DivideLong(const Digits& dividend, const Digits& divisor) {
 
 }  // namespace
 
-int Decimal::SelectDivisionScale(int weight_a, int first_digit_a, int weight_b, int first_digit_b, int scale) {
-  int quotient_weight = weight_a - weight_b;
-  if (first_digit_a <= first_digit_b) --quotient_weight;
-  const int result = kSignificantDigitsMin - quotient_weight * kBaseDecimals;
-  return std::min(std::max({result, scale, 0}), kDisplayScaleMax);
-}
-
 int Decimal::DivisionScale(const Decimal& a, const Decimal& b) {
-  return SelectDivisionScale(a.weight_, a.FirstDigit(), b.weight_, b.FirstDigit(), std::max(a.scale_, b.scale_));
+  const Leading x = {a.weight_, static_cast<uint32_t>(a.FirstDigit())};
+  const Leading y = {b.weight_, static_cast<uint32_t>(b.FirstDigit())};
+  return penumbra::DivisionScale(x, y, std::max(a.scale_, b.scale_));
 }
 
 Decimal Decimal::DivideFinite(const Decimal& a, const Decimal& b, int scale, bool round) {
@@ -181,6 +176,26 @@ Decimal Decimal::SquareRoot(const Decimal& a) {
   const int root_weight = (a.weight_ + 1) * kBaseDecimals / 2 - 1;
   const int scale = std::min(std::max({kSignificantDigitsMin - root_weight, a.scale_, 0}), kDisplayScaleMax);
   return SquareRootFinite(a, scale).Finish();
+}
+
+int Decimal::PowerScale(const PowerRule& rule) const {
+  double weight = 0;
+  if (rule.scale_by_result && !digits_.empty()) {
+    weight = PowerWeight(digits_.data(), static_cast<uint32_t>(digits_.size()), weight_, rule.exponent);
+  }
+  return PowerScaleOf(rule, weight, scale_);
+}
+
+// As in numeric_power(), NaN^0 is 1.
+Decimal Decimal::Power(const Decimal& a, const PowerRule& rule) {
+  if (a.kind_ != Kind::kFinite) {
+    if (rule.exponent == 0) return FromInteger(1);
+    return a.kind_ == Kind::kNegativeInfinity && rule.exponent % 2 == 0 ? Special(Kind::kPositiveInfinity) : a;
+  }
+  Decimal result = FromInteger(1);
+  for (int i = 0; i < rule.exponent; ++i) result = MultiplyFinite(result, a);
+  result.RoundTo(a.PowerScale(rule));
+  return std::move(result).Finish();
 }
 
 Decimal Decimal::Average(const Decimal& sum, int64_t count) { return Divide(sum, FromInteger(count)); }

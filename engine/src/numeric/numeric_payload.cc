@@ -5,6 +5,7 @@
 
 #include "numeric/numeric.h"
 #include "numeric/numeric_digits.h"
+#include "numeric/numeric_words.h"
 #include "vector/error.h"
 
 namespace penumbra {
@@ -53,6 +54,23 @@ StringRef MakeRef(const char* bytes, uint32_t length, Arena& arena) {
   return StringRef(length <= StringRef::kInlineBytes ? bytes : arena.CopyBytes(bytes, length), length);
 }
 
+inline uint64_t WordAt(const int16_t* four_digits) {
+  uint64_t word;
+  std::memcpy(&word, four_digits, sizeof(word));
+  return word;
+}
+
+// A number below 10^16.
+inline void PutFourDigits(uint64_t value, int16_t* digits) {
+  constexpr uint32_t kTwoDigits = kBase * kBase;
+  const uint32_t high = static_cast<uint32_t>(value / kTwoDigits);
+  const uint32_t low = static_cast<uint32_t>(value - uint64_t{high} * kTwoDigits);
+  digits[0] = static_cast<int16_t>(high / kBase);
+  digits[1] = static_cast<int16_t>(high % kBase);
+  digits[2] = static_cast<int16_t>(low / kBase);
+  digits[3] = static_cast<int16_t>(low % kBase);
+}
+
 // Multiplying by the inverse of 5 divides exactly, and tells whether 10 divides.
 constexpr uint64_t kInverseOf5 = 0xCCCCCCCCCCCCCCCDull;
 inline bool DivideBy10(uint64_t* value) {
@@ -62,38 +80,55 @@ inline bool DivideBy10(uint64_t* value) {
   return true;
 }
 
+// Up to 20 decimal digits, as quotients have, whose scale cuts no digit: the head is one word, and nothing overflows.
+constexpr uint32_t kShortDigits = 5;
+bool ShortPayloadToInt128(const PackedNumber& number, int128* value) {
+  const int shift = kBaseDecimals * (number.weight - static_cast<int>(number.digit_count) + 1) + number.scale;
+  if (shift < 0 || shift > kMaxInt64Digits) return false;
+  uint64_t head = 0;
+  for (uint32_t i = 0; i + 1 < number.digit_count; ++i) head = head * kBase + static_cast<uint32_t>(number.Digit(i));
+  const uint32_t last = static_cast<uint32_t>(number.Digit(number.digit_count - 1));
+  const uint128 magnitude = (static_cast<uint128>(head) * kBase + last) * kPowers64[shift];
+  *value = number.negative ? -static_cast<int128>(magnitude) : static_cast<int128>(magnitude);
+  return true;
+}
+
 }  // namespace
 
-uint32_t IntegerToDigits(uint128 magnitude, int scale, int16_t digits[kInt128BaseDigits], int* weight) {
-  *weight = 0;
-  if (magnitude == 0) return 0;
-  int16_t reversed[kInt128BaseDigits];
-  uint32_t count = 0;
-  const int in_last = scale % kBaseDecimals;
+void IntegerToDigits(uint128 magnitude, int scale, BaseDigits* result) {
+  static constexpr uint32_t kUnits[kBaseDecimals] = {1, 10, 100, 1000};
+  static constexpr WordDivisor kFourDigits(uint64_t{kBase} * kBase * kBase * kBase);
+  const uint32_t in_last = static_cast<uint32_t>(scale) % kBaseDecimals;
+  const uint32_t missing = (kBaseDecimals - in_last) % kBaseDecimals;
+  int16_t* const end = result->digits + 16;
+  int16_t* first = end;
+  if (magnitude > ~uint128{0} / kUnits[kBaseDecimals - 1]) {  // too long to fill the last digit
+    const uint128 rest = magnitude / kUnits[in_last];
+    if (in_last != 0) *--first = static_cast<int16_t>((magnitude - rest * kUnits[in_last]) * kUnits[missing]);
+    magnitude = rest;
+  } else {
+    magnitude *= kUnits[missing];
+  }
+  while (magnitude >= kFourDigits.value()) {
+    uint64_t low;
+    magnitude = magnitude >> 64 < kFourDigits.value() ? kFourDigits.DivideToWord(magnitude, &low)
+                                                      : kFourDigits.Divide(magnitude, &low);
+    PutFourDigits(low, first -= 4);
+  }
+  PutFourDigits(static_cast<uint64_t>(magnitude), first -= 4);
+  const int16_t* last = end;
+  // The fours at both ends are looked at as words: how many zeros there are is hard to foretell.
+  first += std::countr_zero(WordAt(first)) / 16;
+  while (first < last && *first == 0) ++first;
+  if (const uint64_t word = WordAt(last - 4); word != 0) {
+    last -= std::countl_zero(word) / 16;
+  } else {
+    while (first < last && last[-1] == 0) --last;
+  }
+  result->first = first;
+  result->count = static_cast<uint32_t>(last - first);
   const int low_exponent = -((scale + kBaseDecimals - 1) / kBaseDecimals);
-  if (in_last != 0) {
-    static constexpr uint32_t kUnits[kBaseDecimals] = {1, 10, 100, 1000};
-    const uint32_t unit = kUnits[in_last];
-    const uint128 rest = magnitude <= UINT64_MAX ? static_cast<uint64_t>(magnitude) / unit : magnitude / unit;
-    reversed[count++] = static_cast<int16_t>(static_cast<uint32_t>(magnitude - rest * unit) * kUnits[4 - in_last]);
-    magnitude = rest;
-  }
-  while (magnitude > UINT64_MAX) {  // four digits per 128-bit division
-    constexpr uint64_t kFourDigits = uint64_t{kBase} * kBase * kBase * kBase;
-    const uint128 rest = magnitude / kFourDigits;
-    uint64_t low = static_cast<uint64_t>(magnitude - rest * kFourDigits);
-    for (int i = 0; i < 4; ++i, low /= kBase) reversed[count++] = static_cast<int16_t>(low % kBase);
-    magnitude = rest;
-  }
-  for (uint64_t rest = static_cast<uint64_t>(magnitude); rest != 0; rest /= kBase) {
-    reversed[count++] = static_cast<int16_t>(rest % kBase);
-  }
-  while (reversed[count - 1] == 0) --count;
-  *weight = low_exponent + static_cast<int>(count) - 1;
-  uint32_t zeros = 0;
-  while (reversed[zeros] == 0) ++zeros;
-  for (uint32_t i = 0; i < count - zeros; ++i) digits[i] = reversed[count - 1 - i];
-  return count - zeros;
+  result->weight = result->count == 0 ? 0 : low_exponent + static_cast<int>(end - first) - 1;
 }
 
 bool PayloadToInt64(const char* payload, uint32_t length, int64_t* value, int* scale) {
@@ -139,6 +174,7 @@ bool PayloadToInt128(const char* payload, uint32_t length, int128* value, int* s
   *value = 0;
   if (count == 0) return true;
   if (count > kInt128BaseDigits) return false;
+  if (count <= kShortDigits && ShortPayloadToInt128(number, value)) return true;
   const uint128 limit = static_cast<uint128>(kPowersOfTen[kMaxInt128Digits]);
   uint128 head = 0;  // eleven digits: the first ten are below 10^40 > 2^128, so each step is checked
   for (uint32_t i = 0; i + 1 < count; ++i) {
@@ -168,12 +204,14 @@ bool PayloadToInt128(const char* payload, uint32_t length, int128* value, int* s
 }
 
 uint32_t IntegerToPayload(int128 value, int scale, char* out) {
-  int16_t digits[kInt128BaseDigits];
-  int weight;
-  const uint32_t count = IntegerToDigits(Magnitude(value), scale, digits, &weight);
-  const uint32_t header_bytes = PackHeader(value < 0, scale, weight, out);
-  std::memcpy(out + header_bytes, digits, count * sizeof(digits[0]));
-  return header_bytes + count * static_cast<uint32_t>(sizeof(digits[0]));
+  BaseDigits digits;
+  IntegerToDigits(Magnitude(value), scale, &digits);
+  const uint32_t header_bytes = PackHeader(value < 0, scale, digits.weight, out);
+  // Of one length, whatever it is: what follows the digits is not looked at.
+  constexpr size_t kBytes = kInt128BaseDigits * sizeof(int16_t);
+  static_assert(4 + kBytes <= kIntegerPayloadBytes);
+  std::memcpy(out + header_bytes, digits.first, kBytes);
+  return header_bytes + digits.count * static_cast<uint32_t>(sizeof(int16_t));
 }
 
 // Reads PostgreSQL's bytes in any form that it stores. Bytes of no such form are reported as corruption.

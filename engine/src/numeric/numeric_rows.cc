@@ -17,23 +17,29 @@ constexpr int kSquareDigitsMax = 44;
 uint128 PowerOfTen(int exponent) { return static_cast<uint128>(kPowersOfTen[exponent]); }
 
 // Most numbers fit in 64 bits, where dividing costs a fraction.
-uint128 Divide(uint128 dividend, uint128 divisor) {
-  if (dividend <= UINT64_MAX) {
-    return divisor <= UINT64_MAX ? static_cast<uint64_t>(dividend) / static_cast<uint64_t>(divisor) : 0;
+uint128 Divide(uint128 dividend, uint128 divisor, uint128* remainder) {
+  if (divisor <= UINT64_MAX) {
+    if (dividend <= UINT64_MAX) {
+      *remainder = static_cast<uint64_t>(dividend) % static_cast<uint64_t>(divisor);
+      return static_cast<uint64_t>(dividend) / static_cast<uint64_t>(divisor);
+    }
+    uint64_t rest;
+    const uint128 quotient = WordDivisor(static_cast<uint64_t>(divisor)).Divide(dividend, &rest);
+    *remainder = rest;
+    return quotient;
   }
-  return dividend / divisor;
+  const uint128 quotient = dividend <= UINT64_MAX ? 0 : dividend / divisor;
+  *remainder = dividend - quotient * divisor;
+  return quotient;
 }
 
-// Weight and first digit in base 10,000 of magnitude / 10^scale.
-void LeadingDigit(uint128 magnitude, int decimals, int scale, int* weight, int* digit) {
-  if (magnitude == 0) {
-    *weight = *digit = 0;
-    return;
-  }
+Leading LeadingOf(uint128 magnitude, int decimals, int scale) {
+  if (magnitude == 0) return {0, 0};
   const int exponent = decimals - 1 - scale;
-  *weight = exponent >= 0 ? exponent / kBaseDecimals : -((kBaseDecimals - 1 - exponent) / kBaseDecimals);
-  const int shift = scale + kBaseDecimals * *weight;  // the digit is magnitude / 10^shift
-  *digit = static_cast<int>(shift >= 0 ? Divide(magnitude, PowerOfTen(shift)) : magnitude * PowerOfTen(-shift));
+  const int shift = decimals - 1 - (exponent & 3);  // the digit is magnitude / 10^shift
+  uint128 rest;
+  const uint128 digit = shift >= 0 ? Divide(magnitude, PowerOfTen(shift), &rest) : magnitude * PowerOfTen(-shift);
+  return {exponent >> 2, static_cast<uint32_t>(digit)};
 }
 
 // Both at the greater scale.
@@ -42,10 +48,6 @@ bool Align(SmallNumber* a, SmallNumber* b) {
   if (!ScaleUpInLimit(&a->value, scale - a->scale) || !ScaleUpInLimit(&b->value, scale - b->scale)) return false;
   a->scale = b->scale = scale;
   return true;
-}
-
-int128 WithSign(uint128 magnitude, bool negative) {
-  return negative ? -static_cast<int128>(magnitude) : static_cast<int128>(magnitude);
 }
 
 // The square root of a * b, rounded half up; 0 < a * b < 10^kSquareDigitsMax. With 64 bits of mantissa or more the
@@ -60,12 +62,30 @@ uint128 RoundedSquareRoot(uint128 a, uint128 b) {
   return rest() > static_cast<int128>(root) ? root + 1 : root;  // (root + 1/2)^2 = root^2 + root + 1/4
 }
 
+// The same for a square in a word and a half, whose root takes 58 bits: a root in double is then so close that what it
+// leaves of the square, and the correction, are words.
+constexpr int kNearSquareDigitsMax = 34;
+uint64_t RoundedNearRoot(uint128 square) {
+  const double estimate = std::sqrt(static_cast<double>(static_cast<uint64_t>(square >> 64)) * 0x1p64 +
+                                    static_cast<double>(static_cast<uint64_t>(square)));
+  uint64_t root = static_cast<uint64_t>(estimate);
+  auto rest = [&] { return static_cast<int64_t>(static_cast<uint64_t>(square) - root * root); };
+  root += static_cast<uint64_t>(static_cast<int64_t>(static_cast<double>(rest()) / (2 * estimate)));
+  while (rest() < 0) --root;
+  while (rest() > static_cast<int64_t>(2 * root)) ++root;
+  return root + (rest() > static_cast<int64_t>(root));
+}
+
 // The root of a number above zero at the scale.
 bool RootAtScale(const SmallNumber& a, int scale, SmallNumber* result) {
   const auto magnitude = static_cast<uint128>(a.value);
   const int shift = 2 * scale - a.scale;
-  if (shift < 0 || shift > kMaxInt128Digits || CountDecimals(magnitude) + shift > kSquareDigitsMax) return false;
-  *result = {static_cast<int128>(RoundedSquareRoot(magnitude, PowerOfTen(shift))), scale};
+  if (shift < 0 || shift > kMaxInt128Digits) return false;
+  const int digits = CountDecimals(magnitude) + shift;
+  if (digits > kSquareDigitsMax) return false;
+  const uint128 root = digits <= kNearSquareDigitsMax ? RoundedNearRoot(magnitude * PowerOfTen(shift))
+                                                      : RoundedSquareRoot(magnitude, PowerOfTen(shift));
+  *result = {static_cast<int128>(root), scale};
   return true;
 }
 
@@ -80,14 +100,14 @@ const void* FindElement(const Vector& v, uint32_t* row) {
 }  // namespace
 
 int CountDecimals(uint128 magnitude) {
-  if (magnitude == 0) return 0;
   const uint64_t high = static_cast<uint64_t>(magnitude >> 64);
-  const int bits = high != 0 ? 64 + std::bit_width(high) : std::bit_width(static_cast<uint64_t>(magnitude));
+  if (high == 0) return CountWordDecimals(static_cast<uint64_t>(magnitude));
+  const int bits = 64 + std::bit_width(high);
   const int estimate = bits * 1233 >> 12;  // log10(2) from below: right or one too low
   return magnitude >= PowerOfTen(estimate) ? estimate + 1 : estimate;
 }
 
-bool ReadSmall(const Vector& v, uint32_t row, SmallNumber* number) {
+bool ReadAnySmall(const Vector& v, uint32_t row, SmallNumber* number) {
   const void* data = FindElement(v, &row);
   number->scale = v.scale;
   switch (v.numeric_form) {
@@ -144,11 +164,13 @@ bool DivideSmall(const SmallNumber& a, const SmallNumber& b, SmallNumber* result
   if (b.value == 0) throw EngineError(PENUMBRA_DIVISION_BY_ZERO);
   const uint128 dividend = Magnitude(a.value);
   const uint128 divisor = Magnitude(b.value);
+  if (divisor < kWordMagnitudeLimit) {
+    const WordDivisor word(static_cast<uint64_t>(divisor));
+    if (DivideByWord(a, word, LeadingOfWord(word.value(), b.scale), b, result)) return true;
+  }
   const int decimals = CountDecimals(dividend);
-  int weight_a, digit_a, weight_b, digit_b;
-  LeadingDigit(dividend, decimals, a.scale, &weight_a, &digit_a);
-  LeadingDigit(divisor, CountDecimals(divisor), b.scale, &weight_b, &digit_b);
-  const int scale = Decimal::SelectDivisionScale(weight_a, digit_a, weight_b, digit_b, std::max(a.scale, b.scale));
+  const int scale = DivisionScale(LeadingOf(dividend, decimals, a.scale),
+                                  LeadingOf(divisor, CountDecimals(divisor), b.scale), std::max(a.scale, b.scale));
   result->scale = scale;
   result->value = 0;
   if (dividend == 0) return true;
@@ -157,15 +179,13 @@ bool DivideSmall(const SmallNumber& a, const SmallNumber& b, SmallNumber* result
   if (shift < 0) return false;
   if (decimals + shift > kMaxInt128Digits) {
     // The whole part apart, so that only what is left of the dividend is scaled up.
-    const uint128 whole = Divide(dividend, divisor);
-    rest = dividend - whole * divisor;
+    const uint128 whole = Divide(dividend, divisor, &rest);
     const int whole_decimals = CountDecimals(whole);
     if (whole_decimals + shift >= kMaxInt128Digits || CountDecimals(rest) + shift > kMaxInt128Digits) return false;
     quotient = whole * PowerOfTen(shift);
   }
-  const uint128 numerator = rest * PowerOfTen(shift);
-  const uint128 fraction = Divide(numerator, divisor);
-  const uint128 remainder = numerator - fraction * divisor;
+  uint128 remainder;
+  const uint128 fraction = Divide(rest * PowerOfTen(shift), divisor, &remainder);
   quotient += fraction + (remainder >= divisor - remainder);
   result->value = WithSign(quotient, (a.value < 0) != (b.value < 0));
   return true;
@@ -187,12 +207,40 @@ bool ModuloSmall(const SmallNumber& a, const SmallNumber& b, SmallNumber* result
 bool SquareRootSmall(const SmallNumber& a, SmallNumber* result) {
   if (a.value < 0) return false;  // Decimal raises the error
   const uint128 magnitude = Magnitude(a.value);
-  int weight, digit;
-  LeadingDigit(magnitude, CountDecimals(magnitude), a.scale, &weight, &digit);
+  const int weight = magnitude == 0 ? 0 : (CountDecimals(magnitude) - 1 - a.scale) >> 2;
   const int root_weight = (weight + 1) * kBaseDecimals / 2 - 1;
   const int scale = std::min(std::max({kSignificantDigitsMin - root_weight, a.scale, 0}), kDisplayScaleMax);
   *result = {0, scale};
   return magnitude == 0 || RootAtScale(a, scale, result);
+}
+
+double PowerWeight(const int16_t* digits, uint32_t count, int weight, int exponent) {
+  double leading = digits[0];
+  int shift = weight * kBaseDecimals;
+  for (uint32_t i = 1; i < count && i * kBaseDecimals < kSignificantDigitsMin; ++i) {
+    leading = leading * kBase + digits[i];
+    shift -= kBaseDecimals;
+  }
+  return exponent * (std::log10(leading) + shift);
+}
+
+int PowerScaleOf(const PowerRule& rule, double weight, int scale) {
+  const int least = rule.scale_by_result ? std::max(rule.exponent_scale, 0) : 0;
+  return std::min(std::max({kSignificantDigitsMin - static_cast<int>(weight), scale, least, 0}), kDisplayScaleMax);
+}
+
+bool PowerSmall(const SmallNumber& a, const PowerRule& rule, SmallNumber* result) {
+  double weight = 0;
+  if (rule.scale_by_result && a.value != 0) {
+    BaseDigits digits;
+    IntegerToDigits(Magnitude(a.value), a.scale, &digits);
+    weight = PowerWeight(digits.first, digits.count, digits.weight, rule.exponent);
+  }
+  SmallNumber power = {1, 0};
+  for (int i = 0; i < rule.exponent; ++i) {
+    if (!MultiplySmall(power, a, &power)) return false;
+  }
+  return RoundSmall(power, PowerScaleOf(rule, weight, a.scale), Rounding::kHalfAway, result);
 }
 
 bool SpreadSmall(Decimal::Spread spread, int64_t count, const SmallNumber& sum, const SmallNumber& sum_of_squares,
@@ -232,8 +280,7 @@ bool RoundSmall(const SmallNumber& a, int scale, Rounding rounding, SmallNumber*
   bool is_half = false;
   if (cut <= kMaxInt128Digits) {
     const uint128 unit = PowerOfTen(cut);
-    quotient = Divide(magnitude, unit);
-    remainder = magnitude - quotient * unit;
+    quotient = Divide(magnitude, unit, &remainder);
     is_half = remainder >= unit - remainder;
   }
   const bool negative = a.value < 0;
@@ -260,18 +307,6 @@ NumericWriter::NumericWriter(uint32_t rows, Arena& arena)
       scales_(arena.AllocateArray<int16_t>(rows)) {
   std::fill_n(values_, rows, 0);
   std::fill_n(scales_, rows, kUnset);
-}
-
-void NumericWriter::Set(uint32_t row, const SmallNumber& number) {
-  values_[row] = number.value;
-  scales_[row] = static_cast<int16_t>(number.scale);
-  if (number.scale != scale_) {
-    has_one_scale_ &= scale_ == kUnset;
-    scale_ = number.scale;
-    if (has_one_scale_) lower_ = upper_ = number.value;
-  }
-  lower_ = std::min(lower_, number.value);
-  upper_ = std::max(upper_, number.value);
 }
 
 void NumericWriter::SetInteger(uint32_t row, int128 value, int scale) {
@@ -320,9 +355,21 @@ void NumericWriter::SetPayload(uint32_t row, const StringRef& payload) {
 }
 
 Vector NumericWriter::Finish(const uint64_t* validity) {
-  Vector result = payloads_ == nullptr && has_one_scale_ ? FinishIntegers() : FinishPayloads();
+  int scale;
+  Vector result = payloads_ == nullptr && HasOneScale(&scale) ? FinishIntegers(scale) : FinishPayloads();
   result.validity = validity;
   return result;
+}
+
+// Of the rows that were set; 0 if there are none.
+bool NumericWriter::HasOneScale(int* scale) const {
+  int16_t least = INT16_MAX, greatest = kUnset;
+  for (uint32_t i = 0; i < rows_; ++i) {
+    least = std::min(least, scales_[i] == kUnset ? int16_t{INT16_MAX} : scales_[i]);
+    greatest = std::max(greatest, scales_[i]);
+  }
+  *scale = std::max<int>(greatest, 0);
+  return least >= greatest;
 }
 
 Vector NumericWriter::Finish() {
@@ -338,13 +385,19 @@ Vector NumericWriter::Finish() {
   return Finish(validity);
 }
 
-Vector NumericWriter::FinishIntegers() const {
+// Rows that were not set are zero.
+Vector NumericWriter::FinishIntegers(int scale) const {
+  int128 lower = 0, upper = 0;
+  for (uint32_t i = 0; i < rows_; ++i) {
+    lower = std::min(lower, values_[i]);
+    upper = std::max(upper, values_[i]);
+  }
   Vector result = FlatVector(PENUMBRA_NUMERIC, values_, nullptr);
   result.numeric_form = NumericForm::kInt128;
-  result.scale = static_cast<int16_t>(std::max(scale_, 0));
-  result.lower = lower_;
-  result.upper = upper_;
-  if (FitsInt64(lower_, upper_)) {
+  result.scale = static_cast<int16_t>(scale);
+  result.lower = lower;
+  result.upper = upper;
+  if (FitsInt64(lower, upper)) {
     int64_t* narrow = arena_.AllocateArray<int64_t>(rows_);
     for (uint32_t i = 0; i < rows_; ++i) narrow[i] = static_cast<int64_t>(values_[i]);
     result.numeric_form = NumericForm::kInt64;

@@ -3,7 +3,11 @@
 // Decimal.
 #pragma once
 
+#include <algorithm>
+
 #include "numeric/numeric.h"
+#include "numeric/numeric_digits.h"
+#include "numeric/numeric_words.h"
 #include "vector/arena.h"
 #include "vector/vector.h"
 #include "vector/vector_build.h"
@@ -40,7 +44,12 @@ int CountDecimals(uint128 magnitude);
 
 // Row of a NUMERIC vector in any form; the row must not be null. False if it is not finite or too
 // long.
-bool ReadSmall(const Vector& v, uint32_t row, SmallNumber* number);
+bool ReadAnySmall(const Vector& v, uint32_t row, SmallNumber* number);
+inline bool ReadSmall(const Vector& v, uint32_t row, SmallNumber* number) {
+  if (v.form != VectorForm::kFlat || v.numeric_form != NumericForm::kInt64) return ReadAnySmall(v, row, number);
+  *number = {v.values<int64_t>()[row], v.scale};
+  return true;
+}
 // The payload of such a row; may need `arena`.
 StringRef PayloadAt(const Vector& v, uint32_t row, Arena& arena);
 // A packed integer, copied to the arena unless it is inline.
@@ -54,12 +63,85 @@ bool MultiplySmall(const SmallNumber& a, const SmallNumber& b, SmallNumber* resu
 bool DivideSmall(const SmallNumber& a, const SmallNumber& b, SmallNumber* result);
 bool ModuloSmall(const SmallNumber& a, const SmallNumber& b, SmallNumber* result);
 bool SquareRootSmall(const SmallNumber& a, SmallNumber* result);
+bool PowerSmall(const SmallNumber& a, const PowerRule& rule, SmallNumber* result);
+// About log10 of the power of a number of these digits, in the very steps of PostgreSQL, which cuts it to an integer.
+double PowerWeight(const int16_t* digits, uint32_t count, int weight, int exponent);
+// The display scale of a power of about that weight; `scale` is the base's.
+int PowerScaleOf(const PowerRule& rule, double weight, int scale);
 // Decimal::ComputeSpread of finite sums; there are enough values.
 bool SpreadSmall(Decimal::Spread spread, int64_t count, const SmallNumber& sum, const SmallNumber& sum_of_squares,
                  SmallNumber* result);
 bool CompareSmall(const SmallNumber& a, const SmallNumber& b, int* order);
 enum class Rounding : uint8_t { kHalfAway, kTruncate, kFloor, kCeil };
 bool RoundSmall(const SmallNumber& a, int scale, Rounding rounding, SmallNumber* result);
+
+inline int128 WithSign(uint128 magnitude, bool negative) {
+  return negative ? -static_cast<int128>(magnitude) : static_cast<int128>(magnitude);
+}
+
+// Weight and first digit in base 10,000 of a number; 0 and 0 for zero.
+struct Leading {
+  int weight;
+  uint32_t digit;
+};
+
+// As select_div_scale: the greater of the display scales, or what makes 16 digits significant.
+inline int DivisionScale(Leading a, Leading b, int scale) {
+  const int quotient_weight = a.weight - b.weight - (a.digit <= b.digit);
+  return std::min(std::max({kSignificantDigitsMin - quotient_weight * kBaseDecimals, scale, 0}), kDisplayScaleMax);
+}
+
+// What the functions of words take.
+constexpr uint64_t kWordMagnitudeLimit = uint64_t{1} << 63;
+
+// Of magnitude / 10^scale; magnitude < kWordMagnitudeLimit.
+inline Leading LeadingOfWord(uint64_t magnitude, int scale) {
+  if (magnitude == 0) return {0, 0};
+  const int decimals = CountWordDecimals(magnitude);
+  const int exponent = decimals - 1 - scale;
+  const int shift = decimals - 1 - (exponent & (kBaseDecimals - 1));  // the digit is magnitude / 10^shift
+  const uint64_t digit =
+      shift > 0 ? kPowerOfTenDividers.of[shift].Divide(magnitude) : magnitude * kWordPowers.of_ten[-shift];
+  return {exponent >> 2, static_cast<uint32_t>(digit)};
+}
+
+// DivideSmall by b, of whose magnitude are the divisor and the leading digit.
+inline bool DivideByWord(const SmallNumber& a, const WordDivisor& divisor, Leading leading, const SmallNumber& b,
+                         SmallNumber* result) {
+  const uint128 magnitude = Magnitude(a.value);
+  if (magnitude >= kWordMagnitudeLimit) return false;
+  const uint64_t dividend = static_cast<uint64_t>(magnitude);
+  const int scale = DivisionScale(LeadingOfWord(dividend, a.scale), leading, std::max(a.scale, b.scale));
+  const int shift = scale + b.scale - a.scale;
+  if (shift < 0 || CountWordDecimals(dividend) + shift > kMaxInt128Digits) return false;
+  uint64_t remainder;
+  const uint128 quotient = divisor.Divide(dividend * static_cast<uint128>(kPowersOfTen[shift]), &remainder);
+  const bool is_up = remainder >= divisor.value() - remainder;
+  *result = {WithSign(quotient + is_up, (a.value < 0) != (b.value < 0)), scale};
+  return true;
+}
+
+// Such a quotient rounded half away from zero to the scale, which is less than that of the quotient: PostgreSQL rounds
+// twice. A rest below half of the divisor d becomes a half in the first rounding if, with c digits to cut,
+// 10^c (d - 2 rest) <= d. The divisor is that of b at the scale `divisor_scale`, at least b's and a's less `scale`.
+inline bool DivideByWordAndRound(const SmallNumber& a, const WordDivisor& divisor, int divisor_scale, Leading leading,
+                                 const SmallNumber& b, int scale, SmallNumber* result) {
+  const uint128 magnitude = Magnitude(a.value);
+  if (magnitude >= kWordMagnitudeLimit) return false;
+  const uint64_t dividend = static_cast<uint64_t>(magnitude);
+  const int cut = DivisionScale(LeadingOfWord(dividend, a.scale), leading, std::max(a.scale, b.scale)) - scale;
+  const int shift = scale + divisor_scale - a.scale;
+  if (cut <= 0 || CountWordDecimals(dividend) + shift > kMaxInt128Digits) return false;
+  uint64_t rest;
+  const uint128 quotient = divisor.Divide(dividend * static_cast<uint128>(kPowersOfTen[shift]), &rest);
+  const uint64_t missing = divisor.value() - rest;
+  const bool is_up =
+      rest >= missing ||
+      (cut <= kMaxWordDigits && static_cast<uint128>(missing - rest) * kWordPowers.of_ten[cut] <= divisor.value());
+  *result = {WithSign(quotient + is_up, (a.value < 0) != (b.value < 0)), scale};
+  return true;
+}
+
 // -1, 0 or 1 as Decimal::Compare, rows not null.
 int CompareRows(const Vector& a, uint32_t row_a, const Vector& b, uint32_t row_b);
 
@@ -67,7 +149,10 @@ int CompareRows(const Vector& a, uint32_t row_a, const Vector& b, uint32_t row_b
 class NumericWriter {
  public:
   NumericWriter(uint32_t rows, Arena& arena);
-  void Set(uint32_t row, const SmallNumber& number);
+  void Set(uint32_t row, const SmallNumber& number) {
+    values_[row] = number.value;
+    scales_[row] = static_cast<int16_t>(number.scale);
+  }
   // Any int128.
   void SetInteger(uint32_t row, int128 value, int scale);
   void SetDecimal(uint32_t row, const Decimal& number);
@@ -87,7 +172,8 @@ class NumericWriter {
   static constexpr int16_t kUnset = -1;
   static constexpr int16_t kPayloadRow = -2;
 
-  Vector FinishIntegers() const;
+  bool HasOneScale(int* scale) const;
+  Vector FinishIntegers(int scale) const;
   Vector FinishPayloads();
 
   uint32_t rows_;
@@ -95,10 +181,6 @@ class NumericWriter {
   int128* values_;
   int16_t* scales_;
   StringRef* payloads_ = nullptr;  // allocated with the first
-  int scale_ = kUnset;             // of the last row set
-  bool has_one_scale_ = true;
-  int128 lower_ = 0;
-  int128 upper_ = 0;
 };
 
 }  // namespace penumbra

@@ -17,7 +17,7 @@ namespace penumbra {
 // A column of an operator's output.
 struct OutputColumn {
   PenumbraType type;
-  int numeric_scale = -1;  // declared, of a column that comes from a scan as it is; -1: none
+  NumericTraits numeric = {};
 };
 
 // A node of the graph. Its inputs were made before it, so numbers ascend from the scans to the output.

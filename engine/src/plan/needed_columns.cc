@@ -17,6 +17,7 @@ void FindNeededColumns(std::vector<Operator>* operators, const std::vector<Penum
     if (kind.role == PipelineRole::kSource && reader.scan.needed.empty()) reader.scan.needed = reader.needed;
     if (kind.role == PipelineRole::kProbe) reader.join.needed = reader.needed;
     if (kind.role == PipelineRole::kMultiply) reader.unnest.needed = reader.needed;
+    if (reader.kind == Operator::Kind::kWindow) reader.window.needed = reader.needed;
     for (size_t i = 0; i < reader.inputs.size(); ++i) {
       Operator& input = (*operators)[reader.inputs[i]];
       input.needed.assign(input.output.size(), false);

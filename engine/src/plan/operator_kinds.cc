@@ -41,12 +41,7 @@ std::vector<int> ReadByWindow(const Operator& op, size_t /*input*/) {
   for (const Expr* key : op.window.partition_keys) Collect(key, &columns);
   for (const SortKeySpec& key : op.window.order_keys) Collect(key.expr, &columns);
   for (const WindowFunctionSpec& function : op.window.functions) {
-    Collect(function.value, &columns);
-    Collect(function.default_value, &columns);
-    Collect(function.range_key, &columns);
-    Collect(function.start_edge, &columns);
-    Collect(function.end_edge, &columns);
-    Collect(function.aggregate, &columns);
+    ForEachExpr(function, [&columns](const Expr& expr) { Collect(&expr, &columns); });
   }
   return columns;
 }
@@ -74,6 +69,7 @@ std::vector<int> ReadByAggregation(const Operator& aggregation, size_t /*input*/
 std::vector<int> ReadByUnnest(const Operator& op, size_t /*input*/) {
   std::vector<int> columns = Passed(op, op.unnest.input_columns);
   for (const PenumbraUnnestList& list : op.unnest.lists) columns.push_back(list.column);
+  if (op.unnest.times >= 0) columns.push_back(op.unnest.times);
   return columns;
 }
 
@@ -235,7 +231,7 @@ constexpr OperatorKind kWindow = {
 
 constexpr OperatorKind kUnnest = {
     .role = PipelineRole::kMultiply,
-    .name = [](const Operator&) { return "Vector Unnest"; },
+    .name = [](const Operator& op) { return op.unnest.times < 0 ? "Vector Unnest" : "Vector Repeat"; },
     .columns_read = ReadByUnnest,
     .filtered_inputs = OfUnnested,
     .emptying_inputs = EmptyWithoutInput,

@@ -20,6 +20,7 @@ void RunPasses(std::vector<Operator>* operators, const std::vector<PenumbraOpera
   AnswerFromMetadata(operators, order);
   TellAggregationsHaving(operators, order);
   TellWindowsLimits(operators, order);
+  KeepVisibleOrders(operators, order);
 }
 
 std::vector<PenumbraOperator> OrderOperators(const std::vector<Operator>& operators, PenumbraOperator output) {

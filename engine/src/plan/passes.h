@@ -21,6 +21,7 @@ void RunFiltersInScans(std::vector<Operator>* operators, const std::vector<Penum
 void AddRuntimeFilters(std::vector<Operator>* operators, const std::vector<PenumbraOperator>& order);
 void FindNeededColumns(std::vector<Operator>* operators, const std::vector<PenumbraOperator>& order);
 void TellAggregationsHaving(std::vector<Operator>* operators, const std::vector<PenumbraOperator>& order);
+void KeepVisibleOrders(std::vector<Operator>* operators, const std::vector<PenumbraOperator>& order);
 void TellWindowsLimits(std::vector<Operator>* operators, const std::vector<PenumbraOperator>& order);
 void AnswerFromMetadata(std::vector<Operator>* operators, const std::vector<PenumbraOperator>& order);
 

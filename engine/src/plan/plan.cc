@@ -73,6 +73,7 @@ std::string ListKey(const Expr& list) {
 
 Plan::Plan(const PenumbraPlanOptions& options) {
   session_.encoding_is_utf8 = options.encoding_is_utf8;
+  session_.power_scale_by_result = options.power_scale_by_result;
   if (const PenumbraTimeZone* zone = options.time_zone; zone != nullptr && zone->count > 0) {
     session_.zone_from_us.assign(zone->utc_from_us, zone->utc_from_us + zone->count);
     session_.zone_offset_seconds.assign(zone->offset_seconds, zone->offset_seconds + zone->count);
@@ -87,7 +88,10 @@ PenumbraOperator Plan::AddScan(const PenumbraScanColumn* columns, int count) {
       reason_ = "a scan column of an unknown type";
       return -1;
     }
-    scan.output.push_back({columns[i].type, columns[i].numeric_scale});
+    scan.output.push_back({columns[i].type});
+    if (columns[i].numeric_scale >= 0) {
+      scan.output.back().numeric = TraitsOfDeclared(columns[i].numeric_precision, columns[i].numeric_scale);
+    }
     scan.scan.types.push_back(columns[i].type);
   }
   if (is_finished()) {
@@ -179,14 +183,13 @@ PenumbraExpr Plan::Column(PenumbraOperator input, int column) {
 }
 
 PenumbraExpr Plan::ColumnOf(const OutputColumn& output, int column) {
-  const bool has_scale = output.numeric_scale >= 0;
-  std::string key = has_scale ? "d" : "c";
+  std::string key = "c";
   AppendRaw(output.type, &key);
   AppendRaw(column, &key);
-  if (has_scale) AppendRaw(output.numeric_scale, &key);
+  AppendRaw(output.numeric, &key);
   if (PenumbraExpr id = Find(key); id >= 0) return id;
   std::unique_ptr<Expr> expr = BuildColumn(column, output.type);
-  if (has_scale) expr->numeric = TraitsOfDeclared(output.numeric_scale);
+  expr->numeric = output.numeric;
   return Keep(std::move(key), std::move(expr));
 }
 
@@ -310,7 +313,7 @@ PenumbraOperator Plan::AddProjection(PenumbraOperator input, const PenumbraExpr*
   projection.output.clear();
   for (int i = 0; i < count; ++i) {
     projection.exprs.push_back(Use(exprs[i]));
-    projection.output.push_back({projection.exprs.back()->type});
+    projection.output.push_back({projection.exprs.back()->type, projection.exprs.back()->numeric});
   }
   return id;
 }
@@ -335,7 +338,11 @@ PenumbraOperator Plan::AddUnion(const PenumbraOperator* inputs, int count) {
   const PenumbraOperator id = Append(Operator::Kind::kUnion, inputs[0]);
   Operator& all = operators_[id];
   all.inputs.assign(inputs, inputs + count);
-  for (OutputColumn& column : all.output) column.numeric_scale = -1;
+  for (int i = 1; i < count; ++i) {
+    for (size_t c = 0; c < all.output.size(); ++c) {
+      all.output[c].numeric = TraitsOfEither(all.output[c].numeric, operators_[inputs[i]].output[c].numeric);
+    }
+  }
   for (PenumbraOperator input : all.inputs) has_user_[input] = true;
   return id;
 }

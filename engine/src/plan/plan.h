@@ -3,6 +3,7 @@
 // the other or at once.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <unordered_map>
@@ -13,6 +14,9 @@
 #include "plan/graph.h"
 
 namespace penumbra {
+
+// The value of a call that an aggregation computes as others, from the columns of all calls.
+using FinishCall = std::function<PenumbraExpr(const std::vector<PenumbraExpr>& values)>;
 
 class Plan {
  public:
@@ -31,11 +35,10 @@ class Plan {
   PenumbraOperator AddFilter(PenumbraOperator input, const PenumbraExpr* conjuncts, int count);
   PenumbraOperator AddProjection(PenumbraOperator input, const PenumbraExpr* exprs, int count);
   PenumbraOperator AddUnion(const PenumbraOperator* inputs, int count);
-  // plan_sum_of_case.cc
+  // plan_aggregation.cc
   PenumbraOperator AddAggregation(PenumbraOperator input, const PenumbraExpr* keys, int key_count,
                                   const PenumbraAggregateCall* calls, int call_count,
                                   const std::vector<uint64_t>& sets = {});
-  // plan_aggregation.cc
   PenumbraOperator AddGroupingSets(PenumbraOperator input, const PenumbraExpr* keys, int key_count,
                                    const std::vector<uint64_t>& sets, const PenumbraAggregateCall* calls,
                                    int call_count);
@@ -45,7 +48,7 @@ class Plan {
   // plan_window.cc
   PenumbraOperator AddWindow(PenumbraOperator input, const PenumbraExpr* partition_keys, int partition_key_count,
                              const PenumbraSortKey* order_keys, int order_key_count, const PenumbraWindowCall* calls,
-                             int call_count);
+                             int call_count, bool any_partition_order);
   // plan_unnest.cc
   PenumbraOperator AddUnnest(PenumbraOperator input, const PenumbraUnnest& unnest);
   // plan_join.cc
@@ -109,6 +112,7 @@ class Plan {
   // plan_sum_of_case.cc
   bool SplitCaseOfZero(const Expr& argument, PenumbraExpr* others, PenumbraExpr* is_zero, PenumbraExpr* zero);
   PenumbraExpr FinishCaseOfZero(PenumbraExpr others, PenumbraExpr zeros, PenumbraExpr zero);
+  FinishCall RewriteSumOfCase(size_t place, std::vector<PenumbraAggregateCall>* calls);
   // plan_numeric_scale.cc
   bool IsScaleHidden(PenumbraFunction function, PenumbraType result, const std::vector<const Expr*>& args,
                      size_t i) const;
@@ -116,12 +120,19 @@ class Plan {
   PenumbraExpr Int4(int value);
   PenumbraExpr ScaleOf(PenumbraExpr id);  // int4: the display scale of a row's value; -1: not known
   PenumbraExpr ScaleOfValue(PenumbraExpr id, PenumbraExpr relaxed);
-  bool SplitVaryingScale(const PenumbraAggregateCall& call, PenumbraExpr* relaxed, PenumbraExpr* scale);
   PenumbraExpr FinishVaryingScale(PenumbraAggregate function, PenumbraExpr sum, PenumbraExpr scale, PenumbraExpr count);
+  FinishCall RewriteVaryingScale(size_t place, std::vector<PenumbraAggregateCall>* calls);
+  // plan_sum_of_shifts.cc
+  void RewriteSumsOfShifts(std::vector<PenumbraAggregateCall>* calls, std::vector<FinishCall>* finishes);
+  PenumbraExpr FinishShift(const Expr& shift, PenumbraExpr sum, const PenumbraExpr* count_and_bounds);
   // plan_aggregation.cc
-  PenumbraOperator AddAggregationOperator(PenumbraOperator input, const PenumbraExpr* keys, int key_count,
-                                          const PenumbraAggregateCall* calls, int call_count,
+  PenumbraOperator AddAggregationOperator(PenumbraOperator input, const std::vector<PenumbraExpr>& keys,
+                                          const std::vector<PenumbraAggregateCall>& calls,
                                           const std::vector<uint64_t>& sets);
+  // plan_following_keys.cc
+  std::vector<PenumbraExpr> LeadingKeys(PenumbraOperator input, const std::vector<PenumbraExpr>& keys) const;
+  PenumbraOperator AddFollowingKeys(PenumbraOperator groups, PenumbraOperator input,
+                                    const std::vector<PenumbraExpr>& leading, const PenumbraExpr* keys, int key_count);
 
   Session session_;
   std::vector<std::unique_ptr<Expr>> exprs_;

@@ -34,7 +34,7 @@ bool Plan::CheckAggregateCall(PenumbraOperator input, const PenumbraAggregateCal
   aggregate->distinct = call.distinct;
   aggregate->descending = call.descending;
   aggregate->fractions.assign(call.fractions, call.fractions + call.fraction_count);
-  aggregate->element_oid = call.element_oid;
+  aggregate->label = call.label;
   if (!FindCollation(call.collation, &aggregate->collation)) return false;
   if (aggregate->filter != nullptr && aggregate->filter->type != PENUMBRA_BOOL) {
     reason_ = "an aggregate's filter that is not boolean";
@@ -52,11 +52,13 @@ bool Plan::CheckAggregateCall(PenumbraOperator input, const PenumbraAggregateCal
   return CheckAggregate(*aggregate, &reason_);
 }
 
-// Of string_agg and array_agg, whose function and arguments are there.
+// Of string_agg, array_agg and json_agg, whose function and arguments are there.
 bool Plan::CheckCollectingCall(PenumbraOperator input, const PenumbraAggregateCall& call, AggregateSpec* aggregate) {
   std::vector<const Expr*>& arguments = aggregate->arguments;
   const bool joins_text = call.function == PENUMBRA_AGG_STRING_AGG;
-  if (call.argument_count != (joins_text ? 2 : 1) || (joins_text && arguments[1]->type != PENUMBRA_TEXT)) {
+  const bool takes_any = call.function == PENUMBRA_AGG_JSON_AGG;
+  if ((!takes_any && call.argument_count != (joins_text ? 2 : 1)) ||
+      (joins_text && arguments[1]->type != PENUMBRA_TEXT)) {
     reason_ = "an aggregate of rows with other arguments";
     return false;
   }
@@ -71,6 +73,7 @@ bool Plan::CheckCollectingCall(PenumbraOperator input, const PenumbraAggregateCa
   std::vector<SortKeySpec> keys;
   if (!CheckSortKeys(input, call.order, call.order_count, &keys)) return false;
   const size_t given = arguments.size();
+  aggregate->shown_arguments = static_cast<int>(given);
   for (int k = 0; k < call.order_count; ++k) {
     const Expr* expr = exprs_[call.order[k].expr].get();
     if (expr == aggregate->delimiter) continue;
@@ -94,23 +97,52 @@ void Plan::UseAggregateCall(const PenumbraAggregateCall& call) {
   for (int k = 0; k < call.order_count; ++k) Use(call.order[k].expr);
 }
 
-// Uses of expressions are counted after all checks: a refused aggregation leaves the plan as it was.
-PenumbraOperator Plan::AddAggregationOperator(PenumbraOperator input, const PenumbraExpr* keys, int key_count,
-                                              const PenumbraAggregateCall* calls, int call_count,
-                                              const std::vector<uint64_t>& sets) {
+// Keys that follow from others, and calls that others compute, are projected above the groups.
+PenumbraOperator Plan::AddAggregation(PenumbraOperator input, const PenumbraExpr* keys, int key_count,
+                                      const PenumbraAggregateCall* calls, int call_count,
+                                      const std::vector<uint64_t>& sets) {
   if (!CheckInput(input) || !CheckExprs(keys, key_count) || !CheckColumns(input, keys, key_count)) return -1;
+  std::vector<PenumbraExpr> leading(keys, keys + key_count);
+  if (sets.empty()) leading = LeadingKeys(input, leading);
+  std::vector<PenumbraAggregateCall> all(calls, calls + call_count);
+  std::vector<FinishCall> finishes(all.size());
+  for (size_t i = 0; i < finishes.size(); ++i) {
+    finishes[i] = RewriteSumOfCase(i, &all);
+    if (!finishes[i]) finishes[i] = RewriteVaryingScale(i, &all);
+  }
+  RewriteSumsOfShifts(&all, &finishes);
+  PenumbraOperator groups = AddAggregationOperator(input, leading, all, sets);
+  if (groups >= 0 && static_cast<int>(leading.size()) < key_count) {
+    groups = AddFollowingKeys(groups, input, leading, keys, key_count);
+  }
+  if (groups < 0 || all.size() == finishes.size()) return groups;
+
+  if (!sets.empty()) ++key_count;  // the set's number
+  std::vector<PenumbraExpr> outputs;
+  for (int i = 0; i < key_count; ++i) outputs.push_back(Column(groups, i));
+  std::vector<PenumbraExpr> values;
+  for (size_t i = 0; i < all.size(); ++i) values.push_back(Column(groups, key_count + static_cast<int>(i)));
+  for (size_t i = 0; i < finishes.size(); ++i) outputs.push_back(finishes[i] ? finishes[i](values) : values[i]);
+  return AddProjection(groups, outputs.data(), static_cast<int>(outputs.size()));
+}
+
+// The input and the keys are checked. Uses of expressions are counted after all checks: a refused aggregation leaves
+// the plan as it was.
+PenumbraOperator Plan::AddAggregationOperator(PenumbraOperator input, const std::vector<PenumbraExpr>& keys,
+                                              const std::vector<PenumbraAggregateCall>& calls,
+                                              const std::vector<uint64_t>& sets) {
   AggregationSpec spec;
-  for (int i = 0; i < key_count; ++i) spec.keys.push_back(exprs_[keys[i]].get());
-  spec.aggregates.resize(static_cast<size_t>(call_count));
-  for (int i = 0; i < call_count; ++i) {
+  for (PenumbraExpr key : keys) spec.keys.push_back(exprs_[key].get());
+  spec.aggregates.resize(calls.size());
+  for (size_t i = 0; i < calls.size(); ++i) {
     if (!CheckAggregateCall(input, calls[i], &spec.aggregates[i])) return -1;
   }
-  for (int i = 0; i < key_count; ++i) Use(keys[i]);
-  for (int i = 0; i < call_count; ++i) UseAggregateCall(calls[i]);
+  for (PenumbraExpr key : keys) Use(key);
+  for (const PenumbraAggregateCall& call : calls) UseAggregateCall(call);
   const PenumbraOperator id = Append(Operator::Kind::kAggregation, input);
   Operator& aggregation = operators_[id];
   aggregation.output.clear();
-  for (const Expr* key : spec.keys) aggregation.output.push_back({key->type});
+  for (const Expr* key : spec.keys) aggregation.output.push_back({key->type, key->numeric});
   spec.sets = sets;
   if (!spec.sets.empty()) aggregation.output.push_back({PENUMBRA_INT4});
   for (const AggregateSpec& aggregate : spec.aggregates) aggregation.output.push_back({aggregate.result});

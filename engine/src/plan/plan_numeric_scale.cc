@@ -126,15 +126,23 @@ PenumbraExpr Plan::ScaleOfValue(PenumbraExpr id, PenumbraExpr relaxed) {
   return branches[0] < 0 ? -1 : Call(PENUMBRA_FN_CASE, PENUMBRA_INT4, branches, 2);
 }
 
-bool Plan::SplitVaryingScale(const PenumbraAggregateCall& call, PenumbraExpr* relaxed, PenumbraExpr* scale) {
+FinishCall Plan::RewriteVaryingScale(size_t place, std::vector<PenumbraAggregateCall>* calls) {
+  const PenumbraAggregateCall call = (*calls)[place];
   if ((call.function != PENUMBRA_AGG_SUM && call.function != PENUMBRA_AGG_AVG) || call.distinct ||
       call.argument_count != 1 || !IsExpr(call.arguments[0]) || !IsNumeric(*exprs_[call.arguments[0]])) {
-    return false;
+    return nullptr;
   }
-  *relaxed = Relax(call.arguments[0]);
-  if (*relaxed == call.arguments[0]) return false;
-  *scale = ScaleOfValue(call.arguments[0], *relaxed);
-  return *scale >= 0;
+  const PenumbraExpr relaxed = Relax(call.arguments[0]);
+  if (relaxed == call.arguments[0]) return nullptr;
+  const PenumbraExpr scale = ScaleOfValue(call.arguments[0], relaxed);
+  if (scale < 0) return nullptr;
+  const size_t scales = calls->size();
+  (*calls)[place] = {PENUMBRA_AGG_SUM, PENUMBRA_NUMERIC, {relaxed}, 1, call.filter, false};
+  calls->push_back({PENUMBRA_AGG_MAX, PENUMBRA_INT4, {scale}, 1, call.filter, false});
+  calls->push_back({PENUMBRA_AGG_COUNT, PENUMBRA_INT8, {relaxed}, 1, call.filter, false});
+  return [=, this](const std::vector<PenumbraExpr>& values) {
+    return FinishVaryingScale(call.function, values[place], values[scales], values[scales + 1]);
+  };
 }
 
 // From the columns of the aggregation.

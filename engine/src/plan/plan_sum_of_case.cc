@@ -69,47 +69,19 @@ PenumbraExpr Plan::FinishCaseOfZero(PenumbraExpr others, PenumbraExpr zeros, Pen
   return Call(PENUMBRA_FN_COALESCE, PENUMBRA_NUMERIC, values, 2);
 }
 
-PenumbraOperator Plan::AddAggregation(PenumbraOperator input, const PenumbraExpr* keys, int key_count,
-                                      const PenumbraAggregateCall* calls, int call_count,
-                                      const std::vector<uint64_t>& sets) {
-  struct Split {
-    int call;
-    int helper;         // the first call made for it: zeros, or the scale and the count
-    PenumbraExpr zero;  // -1: of varying scale
+FinishCall Plan::RewriteSumOfCase(size_t place, std::vector<PenumbraAggregateCall>* calls) {
+  const PenumbraAggregateCall call = (*calls)[place];
+  PenumbraExpr others, is_zero, zero;
+  if (call.function != PENUMBRA_AGG_SUM || call.distinct || call.argument_count != 1 || !IsExpr(call.arguments[0]) ||
+      !SplitCaseOfZero(*exprs_[call.arguments[0]], &others, &is_zero, &zero)) {
+    return nullptr;
+  }
+  const size_t zeros = calls->size();
+  (*calls)[place].arguments[0] = others;
+  calls->push_back({PENUMBRA_AGG_COUNT, PENUMBRA_INT8, {is_zero}, 1, call.filter, false});
+  return [=, this](const std::vector<PenumbraExpr>& values) {
+    return FinishCaseOfZero(values[place], values[zeros], zero);
   };
-  std::vector<PenumbraAggregateCall> all(calls, calls + call_count);
-  std::vector<Split> splits;
-  for (int i = 0; i < call_count; ++i) {
-    const PenumbraAggregateCall& call = calls[i];
-    const int helper = static_cast<int>(all.size());
-    PenumbraExpr others, is_zero, zero, relaxed, scale;
-    if (call.function == PENUMBRA_AGG_SUM && !call.distinct && call.argument_count == 1 && IsExpr(call.arguments[0]) &&
-        SplitCaseOfZero(*exprs_[call.arguments[0]], &others, &is_zero, &zero)) {
-      all[i].arguments[0] = others;
-      splits.push_back({i, helper, zero});
-      all.push_back({PENUMBRA_AGG_COUNT, PENUMBRA_INT8, {is_zero}, 1, call.filter, false});
-    } else if (SplitVaryingScale(call, &relaxed, &scale)) {
-      all[i] = {PENUMBRA_AGG_SUM, PENUMBRA_NUMERIC, {relaxed}, 1, call.filter, false};
-      splits.push_back({i, helper, -1});
-      all.push_back({PENUMBRA_AGG_MAX, PENUMBRA_INT4, {scale}, 1, call.filter, false});
-      all.push_back({PENUMBRA_AGG_COUNT, PENUMBRA_INT8, {relaxed}, 1, call.filter, false});
-    }
-  }
-  const PenumbraOperator groups =
-      AddAggregationOperator(input, keys, key_count, all.data(), static_cast<int>(all.size()), sets);
-  if (groups < 0 || splits.empty()) return groups;
-
-  if (!sets.empty()) ++key_count;  // the set's number
-  std::vector<PenumbraExpr> outputs;
-  for (int i = 0; i < key_count + call_count; ++i) outputs.push_back(Column(groups, i));
-  for (const Split& split : splits) {
-    PenumbraExpr& output = outputs[key_count + split.call];
-    const int helper = key_count + split.helper;
-    output = split.zero >= 0 ? FinishCaseOfZero(output, Column(groups, helper), split.zero)
-                             : FinishVaryingScale(calls[split.call].function, output, Column(groups, helper),
-                                                  Column(groups, helper + 1));
-  }
-  return AddProjection(groups, outputs.data(), static_cast<int>(outputs.size()));
 }
 
 }  // namespace penumbra

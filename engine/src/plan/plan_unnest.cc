@@ -5,11 +5,13 @@ namespace penumbra {
 
 PenumbraOperator Plan::AddUnnest(PenumbraOperator input, const PenumbraUnnest& unnest) {
   if (!CheckInput(input)) return -1;
-  if (unnest.list_count < 1) {
+  const std::vector<OutputColumn>& columns = operators_[input].output;
+  const bool is_in_input = unnest.times >= 0 && static_cast<size_t>(unnest.times) < columns.size();
+  if (unnest.list_count < 0 ||
+      (unnest.list_count == 0 && (!is_in_input || columns[unnest.times].type != PENUMBRA_INT8))) {
     reason_ = "unnesting of nothing";
     return -1;
   }
-  const std::vector<OutputColumn>& columns = operators_[input].output;
   for (int i = 0; i < unnest.list_count; ++i) {
     const PenumbraUnnestList& list = unnest.lists[i];
     const bool exists = list.column >= 0 && static_cast<size_t>(list.column) < columns.size();
@@ -21,6 +23,7 @@ PenumbraOperator Plan::AddUnnest(PenumbraOperator input, const PenumbraUnnest& u
   const PenumbraOperator id = Append(Operator::Kind::kUnnest, input);
   Operator& added = operators_[id];
   added.unnest.lists.assign(unnest.lists, unnest.lists + unnest.list_count);
+  if (unnest.list_count == 0) added.unnest.times = unnest.times;
   added.unnest.input_columns = added.output.size();
   added.unnest.keeps_empty = unnest.keeps_empty;
   added.unnest.has_ordinality = unnest.has_ordinality;

@@ -115,8 +115,9 @@ bool Plan::CheckWindowCall(PenumbraOperator input, const PenumbraWindowCall& cal
 // was.
 PenumbraOperator Plan::AddWindow(PenumbraOperator input, const PenumbraExpr* partition_keys, int partition_key_count,
                                  const PenumbraSortKey* order_keys, int order_key_count,
-                                 const PenumbraWindowCall* calls, int call_count) {
+                                 const PenumbraWindowCall* calls, int call_count, bool any_partition_order) {
   WindowSpec spec;
+  spec.any_partition_order = any_partition_order;
   if (!CheckInput(input) || !CheckExprs(partition_keys, partition_key_count) ||
       !CheckColumns(input, partition_keys, partition_key_count) ||
       !CheckSortKeys(input, order_keys, order_key_count, &spec.order_keys)) {

@@ -69,6 +69,7 @@ void RowLayout::WriteColumn(int column, const Vector& v, RowSelection selection,
     char* slot = rows[i] + to.offset;
     // What the vector has there is anything: ForEachPointer() must find no pointer in it.
     if (!v.IsValid(selection.rows == nullptr ? i : selection.rows[i])) {
+      to.has_nulls.Set();
       rows[i][column / 8] |= static_cast<char>(1 << (column % 8));
       std::memset(slot, 0, to.width);
       continue;
@@ -79,6 +80,11 @@ void RowLayout::WriteColumn(int column, const Vector& v, RowSelection selection,
 
 void RowLayout::Write(const Vector* columns, RowSelection selection, char* const* rows, Arena& arena) const {
   for (int c = 0; c < column_count(); ++c) WriteColumn(c, columns[c], selection, rows, arena);
+}
+
+void RowLayout::WriteNulls(char* row) const {
+  std::fill_n(row, (columns_.size() + 7) / 8, static_cast<char>(0xff));
+  for (const Column& column : columns_) column.has_nulls.Set();
 }
 
 // Null slots are zero: an empty string, or an integer.
@@ -164,6 +170,7 @@ Vector RowLayout::ReadNumeric(int column, const char* const* rows, uint32_t coun
 
 Vector RowLayout::Read(int column, const char* const* rows, uint32_t count, Arena& arena, bool has_nulls) const {
   const Column& from = columns_[column];
+  has_nulls = has_nulls && from.has_nulls.is_set();
   if (from.type == PENUMBRA_NUMERIC) return ReadNumeric(column, rows, count, arena, has_nulls);
   ResultVector out;
   out.vector.type = from.type;

@@ -6,6 +6,7 @@
 //   (padding to 8)
 #pragma once
 
+#include <atomic>
 #include <vector>
 
 #include "row/row_numeric.h"
@@ -15,6 +16,20 @@
 #include "vector/vector.h"
 
 namespace penumbra {
+
+// Whether something was seen, by any thread; rows that it was seen in are read after a barrier.
+class Mark {
+ public:
+  Mark() = default;
+  Mark(const Mark& other) : is_set_(other.is_set()) {}
+  bool is_set() const { return is_set_.load(std::memory_order_relaxed); }
+  void Set() const {
+    if (!is_set()) is_set_.store(true, std::memory_order_relaxed);
+  }
+
+ private:
+  mutable std::atomic<bool> is_set_{false};
+};
 
 class RowLayout {
  public:
@@ -27,6 +42,8 @@ class RowLayout {
   // Makes a row of each selected row of the (flat) columns; rows[i] is zero before. Strings are
   // copied to `arena`.
   void Write(const Vector* columns, RowSelection selection, char* const* rows, Arena& arena) const;
+  // Makes a row of nulls; `row` is zero before.
+  void WriteNulls(char* row) const;
   // Of a row's strings, but for short ones that it holds itself.
   size_t StringBytes(const char* row) const;
   // A copy of a row that points only into `arena`.
@@ -45,6 +62,17 @@ class RowLayout {
   }
 
   bool IsNull(const char* row, int column) const { return (row[column / 8] >> (column % 8)) & 1; }
+  // Whether both are null, or have the same bytes.
+  bool HasSameBytes(const char* a, const char* b, int column) const {
+    const Column& of = columns_[column];
+    if (IsNull(a, column) != IsNull(b, column)) return false;
+    switch (of.width) {
+      case 4: return Get<uint32_t>(a, column) == Get<uint32_t>(b, column);
+      case 8: return Get<uint64_t>(a, column) == Get<uint64_t>(b, column);
+      case 16: return Get<uint128>(a, column) == Get<uint128>(b, column);
+      default: return std::memcmp(a + of.offset, b + of.offset, of.width) == 0;
+    }
+  }
   template <typename T>
   T Get(const char* row, int column) const {
     T value;
@@ -62,6 +90,7 @@ class RowLayout {
     uint32_t offset;
     uint32_t width;
     CommonScale scale;  // of numerics
+    Mark has_nulls;     // in any row that was written
   };
   // Calls on_string(slot) for each slot that holds a StringRef, on_number(slot) for each with a number elsewhere.
   template <typename Row, typename OnString, typename OnNumber>

@@ -8,9 +8,9 @@
 // Past the budget a thread sorts what it holds in the same way, writes it as a run (sort_runs.h) and
 // starts over. If one has done so, all that threads still hold at the end becomes runs.
 //
-// Bits that are the same in all prefixes are left out. Where at most 64 remain and prefixes are
-// exact, as with most single keys of fixed width, entries become pairs of a word and a pointer,
-// which a vectorised sort takes several times as fast as a comparing one.
+// Bits that are the same in all prefixes are left out (packed_prefix.h). Entries become pairs of a word and a pointer,
+// which a vectorised sort takes several times as fast as a comparing one. The word has all of most keys. Where it has
+// not, rows of equal words are sorted by their values; a sample tells whether there are few.
 #include "sort/sort.h"
 
 #include <hwy/contrib/sort/vqsort.h>
@@ -19,6 +19,7 @@
 #include <cassert>
 #include <mutex>
 
+#include "sort/packed_prefix.h"
 #include "sort/sort_runs.h"
 #include "sort/top_n.h"
 
@@ -29,7 +30,11 @@ namespace {
 constexpr int64_t kTopNRowsMax = 100000;
 constexpr uint64_t kBucketEntries = uint64_t{64} << 10;  // wanted
 constexpr uint32_t kBucketsMax = 1024;
-constexpr uint32_t kSamplesPerBucket = 32;
+constexpr uint64_t kSamplesPerBucket = 32;
+constexpr uint64_t kSamplesMin = 128;
+// Fewer are not worth a sample that tells whether rows of equal words are few: one in so many at most.
+constexpr uint64_t kTiesEntriesMin = 4096;
+constexpr uint64_t kTiesShare = 32;
 constexpr uint64_t kFirstChunkEntries = 1024;
 constexpr uint64_t kChunkEntries = uint64_t{64} << 10;
 constexpr size_t kFirstBlockBytes = size_t{64} << 10;
@@ -46,18 +51,6 @@ struct Chunk {
   std::vector<uint64_t> bucket_ends;
 };
 
-uint128 Bits(const SortPrefix& prefix) { return static_cast<uint128>(prefix.high) << 64 | prefix.low; }
-
-int LeadingZeros(uint128 bits) {
-  const uint64_t high = static_cast<uint64_t>(bits >> 64), low = static_cast<uint64_t>(bits);
-  return high != 0 ? __builtin_clzll(high) : low != 0 ? 64 + __builtin_clzll(low) : 128;
-}
-
-int TrailingZeros(uint128 bits) {
-  const uint64_t high = static_cast<uint64_t>(bits >> 64), low = static_cast<uint64_t>(bits);
-  return low != 0 ? __builtin_ctzll(low) : high != 0 ? 64 + __builtin_ctzll(high) : 0;
-}
-
 // What one thread has collected.
 struct Collected {
   explicit Collected(MemoryBudget* budget) : arena(std::make_unique<Arena>(budget, kFirstBlockBytes, kMaxBlockBytes)) {}
@@ -65,6 +58,7 @@ struct Collected {
   std::unique_ptr<Arena> arena;  // rows, strings and entries
   std::vector<Chunk> chunks;
   uint128 varying_bits = 0;  // of the prefixes, against the first
+  bool is_exact = true;      // prefixes hold all of the keys
 };
 
 // ChooseBuckets() comes after all Add(), then Distribute() of each chunk, then SortBucket() of each bucket; calls for
@@ -74,7 +68,8 @@ class SampleSort {
   SampleSort(const SortInput& input, ExecutionEnvironment& environment) : input_(input), environment_(environment) {}
 
   void Add(const Collected& collected);
-  void ChooseBuckets();
+  // needs_entries: EntryOf() will be called.
+  void ChooseBuckets(bool needs_entries);
   int chunk_count() const { return static_cast<int>(chunks_.size()); }
   int bucket_count() const { return static_cast<int>(splitters_.size()) + 1; }
   void Distribute(int chunk);
@@ -88,9 +83,11 @@ class SampleSort {
   SortEntry EntryOf(const hwy::uint128_t& pair) const;
 
  private:
-  uint64_t Pack(const SortPrefix& prefix) const { return static_cast<uint64_t>(Bits(prefix) >> packed_shift_); }
+  std::vector<SortEntry> TakeSample(uint64_t count, uint64_t sample_count) const;
+  bool HasManyTies(const std::vector<SortEntry>& sample) const;
   template <typename Entry, typename BucketOf>
   void Distribute(Chunk* chunk, Entry* entries, BucketOf&& bucket_of) const;
+  void SortPairs(hwy::uint128_t* pairs, uint64_t count) const;
   template <typename Entry, typename EntriesOf, typename SortAll, typename Visit>
   void SortBucket(int index, EntriesOf&& entries_of, SortAll&& sort, const Visit& visit) const;
 
@@ -99,31 +96,39 @@ class SampleSort {
   std::vector<Chunk> chunks_;
   std::vector<SortEntry> splitters_;
   std::vector<uint64_t> packed_splitters_;
-  uint128 first_bits_ = 0;  // of any prefix
+  SortPrefix first_;  // any
   uint128 varying_bits_ = 0;
+  bool is_exact_ = true;  // prefixes hold all of the keys
   bool is_packed_ = false;
-  int packed_shift_ = 0;
+  PackedPrefix packed_;
 };
 
 void SampleSort::Add(const Collected& collected) {
   if (collected.chunks.empty()) return;
   varying_bits_ |= collected.varying_bits;
-  const uint128 first_bits = Bits(collected.chunks[0].entries[0].prefix);
-  if (!chunks_.empty()) varying_bits_ |= first_bits ^ first_bits_;
-  first_bits_ = first_bits;
+  is_exact_ &= collected.is_exact;
+  const SortPrefix& first = collected.chunks[0].entries[0].prefix;
+  if (!chunks_.empty()) varying_bits_ |= Bits(first) ^ Bits(first_);
+  first_ = first;
   chunks_.insert(chunks_.end(), collected.chunks.begin(), collected.chunks.end());
 }
 
-void SampleSort::ChooseBuckets() {
+void SampleSort::ChooseBuckets(bool needs_entries) {
   uint64_t count = 0;
   for (const Chunk& chunk : chunks_) count += chunk.count;
-  const int leading = LeadingZeros(varying_bits_), trailing = TrailingZeros(varying_bits_);
-  is_packed_ = input_.keys().HasExactPrefix() && 128 - leading - trailing <= 64;
-  // The word ends with the last bit that varies; what is equal above it falls off or does no harm.
-  packed_shift_ = std::min(trailing, 64);
   const uint64_t bucket_count = std::clamp<uint64_t>(count / kBucketEntries, 1, kBucketsMax);
-  if (bucket_count == 1) return;
-  const uint64_t sample_count = bucket_count * kSamplesPerBucket;
+  packed_ = PackedPrefix(first_, varying_bits_);
+  const bool has_ties = !is_exact_ || !packed_.is_whole();
+  is_packed_ = !has_ties;
+  if (bucket_count == 1 && (!has_ties || count < kTiesEntriesMin)) return;
+  const std::vector<SortEntry> sample = TakeSample(count, std::max(bucket_count * kSamplesPerBucket, kSamplesMin));
+  if (has_ties) is_packed_ = (packed_.is_whole() || !needs_entries) && !HasManyTies(sample);
+  for (uint64_t b = 1; b < bucket_count; ++b) splitters_.push_back(sample[b * sample.size() / bucket_count]);
+  for (const SortEntry& splitter : splitters_) packed_splitters_.push_back(packed_.Pack(splitter.prefix));
+}
+
+// About so many of the `count` entries, in order.
+std::vector<SortEntry> SampleSort::TakeSample(uint64_t count, uint64_t sample_count) const {
   std::vector<SortEntry> sample;
   // Evenly spaced rows would follow the pattern of periodic input: steps of a fixed pseudo-random
   // walk.
@@ -137,8 +142,18 @@ void SampleSort::ChooseBuckets() {
     wanted += 1 + (state >> 33) % (2 * count / sample_count);
   }
   std::sort(sample.begin(), sample.end(), SortOrder(input_, environment_));
-  for (uint64_t b = 1; b < bucket_count; ++b) splitters_.push_back(sample[b * sample.size() / bucket_count]);
-  for (const SortEntry& splitter : splitters_) packed_splitters_.push_back(Pack(splitter.prefix));
+  return sample;
+}
+
+// Rows of the same word that are not equal. Whole buckets of them would be sorted by comparing rows.
+bool SampleSort::HasManyTies(const std::vector<SortEntry>& sample) const {
+  SortOrder is_less(input_, environment_);
+  uint64_t ties = 0;
+  for (size_t i = 1; i < sample.size(); ++i) {
+    const SortEntry &before = sample[i - 1], &entry = sample[i];
+    ties += packed_.Pack(before.prefix) == packed_.Pack(entry.prefix) && is_less(before, entry);
+  }
+  return ties > sample.size() / kTiesShare;
 }
 
 // Moves the entries so that those of a bucket are together, and notes where they end.
@@ -175,7 +190,7 @@ void SampleSort::Distribute(int number) {
   for (uint64_t i = 0; i < chunk->count; ++i) {
     const SortEntry entry = chunk->entries[i];
     hwy::uint128_t pair;
-    pair.hi = Pack(entry.prefix);
+    pair.hi = packed_.Pack(entry.prefix);
     pair.lo = reinterpret_cast<uint64_t>(entry.row);
     std::memcpy(static_cast<void*>(&chunk->pairs[i]), &pair, sizeof(pair));
   }
@@ -192,11 +207,19 @@ void SampleSort::Distribute(int number) {
   });
 }
 
-SortEntry SampleSort::EntryOf(const hwy::uint128_t& pair) const {
-  // The other bits are those of all prefixes.
-  const uint128 others = ~(uint128{UINT64_MAX} << packed_shift_);
-  const uint128 bits = (first_bits_ & others) | uint128{pair.hi} << packed_shift_;
-  return {{static_cast<uint64_t>(bits >> 64), static_cast<uint64_t>(bits)}, RowOf(pair)};
+SortEntry SampleSort::EntryOf(const hwy::uint128_t& pair) const { return {packed_.Unpack(pair.hi), RowOf(pair)}; }
+
+void SampleSort::SortPairs(hwy::uint128_t* pairs, uint64_t count) const {
+  hwy::Sorter sorter;
+  sorter(pairs, count, hwy::SortAscending());
+  if (is_exact_ && packed_.is_whole()) return;
+  SortOrder is_less(input_, environment_);
+  for (uint64_t begin = 0, end = 0; begin < count; begin = end) {
+    while (end < count && pairs[end].hi == pairs[begin].hi) ++end;
+    if (end - begin == 1) continue;
+    std::sort(pairs + begin, pairs + end,
+              [&](const hwy::uint128_t& a, const hwy::uint128_t& b) { return is_less(RowOf(a), RowOf(b)); });
+  }
 }
 
 template <typename Entry, typename EntriesOf, typename SortAll, typename Visit>
@@ -224,11 +247,7 @@ void SampleSort::SortBucket(int bucket, const Visit& visit) const {
   if (is_packed_) {
     SortBucket<hwy::uint128_t>(
         bucket, [](const Chunk& chunk) { return chunk.pairs; },
-        [](hwy::uint128_t* pairs, uint64_t count) {
-          hwy::Sorter sorter;
-          sorter(pairs, count, hwy::SortAscending());
-        },
-        visit);
+        [this](hwy::uint128_t* pairs, uint64_t count) { SortPairs(pairs, count); }, visit);
   } else {
     SortBucket<SortEntry>(
         bucket, [](const Chunk& chunk) { return chunk.entries; },
@@ -312,7 +331,7 @@ void FullSort::Consume(Sink::Local& sink_local, const Batch& batch, EvalContext&
   input_.Evaluate(batch, context, local.columns.data());
   input_.SelectKeys(local.columns.data(), local.keys.data());
   const RowSelection all{nullptr, batch.rows};
-  input_.keys().Encode(local.keys.data(), all, local.prefixes.data());
+  into.is_exact &= input_.keys().Encode(local.keys.data(), all, local.prefixes.data());
   const uint32_t row_bytes = input_.layout().row_bytes();
   char* memory = static_cast<char*>(into.arena->Allocate(size_t{batch.rows} * row_bytes));
   std::memset(memory, 0, size_t{batch.rows} * row_bytes);
@@ -338,7 +357,7 @@ void FullSort::Consume(Sink::Local& sink_local, const Batch& batch, EvalContext&
 void FullSort::WriteRun(Collected collected, std::shared_ptr<SpillFile>* file) {
   SampleSort sort(input_, environment_);
   sort.Add(collected);
-  sort.ChooseBuckets();
+  sort.ChooseBuckets(true);
   for (int c = 0; c < sort.chunk_count(); ++c) sort.Distribute(c);
   SortRuns::Writer run(runs_, file);
   const char* last = nullptr;
@@ -374,7 +393,7 @@ int FullSort::PrepareFinish() {
   switch (round) {
     case 0:
       for (const Collected& collected : collected_) sort_.Add(collected);
-      sort_.ChooseBuckets();
+      sort_.ChooseBuckets(false);
       buckets_.resize(static_cast<size_t>(sort_.bucket_count()));
       return std::max(1, sort_.chunk_count());
     case 1: return sort_.bucket_count();

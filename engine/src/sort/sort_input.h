@@ -66,11 +66,20 @@ class SortOrder {
   SortOrder(const SortKeys& keys, const ExecutionEnvironment& environment) : keys_(&keys), environment_(&environment) {}
   SortOrder(const SortInput& input, const ExecutionEnvironment& environment) : SortOrder(input.keys(), environment) {}
   bool operator()(const SortEntry& a, const SortEntry& b) {
-    if (++compared_ % kPollCompares == 0) environment_->CheckCancelled();
+    Poll();
     return IsLess(*keys_, a, b);
+  }
+  // Rows by their values alone.
+  bool operator()(const char* a, const char* b) {
+    Poll();
+    return keys_->CompareRows(a, b) < 0;
   }
 
  private:
+  void Poll() {
+    if (++compared_ % kPollCompares == 0) environment_->CheckCancelled();
+  }
+
   static constexpr uint32_t kPollCompares = 1 << 16;
   const SortKeys* keys_;
   const ExecutionEnvironment* environment_;

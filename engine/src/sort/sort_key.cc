@@ -6,7 +6,9 @@
 #include <string>
 
 #include "function/collation.h"
+#include "function/numeric_traits.h"
 #include "kernels/kernels.h"
+#include "numeric/integer_codes.h"
 #include "numeric/numeric_rows.h"
 #include "vector/string_memo.h"
 #include "vector/value_order.h"
@@ -157,6 +159,9 @@ uint32_t CodeBytes(PenumbraType type) {
   return 1 + FlatWidth(type, NumericForm::kInt64);
 }
 
+// Whether values with other bytes are others: there is no second zero, nor a second place for a text.
+bool HasOneForm(PenumbraType type) { return IsIntegerType(type, NumericForm::kPayload) || type == PENUMBRA_UUID; }
+
 template <typename T>
 int Order(const T& a, const T& b) {
   return a < b ? -1 : b < a;
@@ -171,13 +176,19 @@ SortKeys::SortKeys(const std::vector<SortKeySpec>& keys, std::vector<int> column
   for (size_t i = 0; i < keys.size(); ++i) {
     const Collation* collation = keys[i].collation;
     if (!IsStringType(keys[i].expr->type) || (collation != nullptr && collation->is_bytewise())) collation = nullptr;
-    keys_.push_back({keys[i].expr->type, keys[i].descending, keys[i].nulls_first, columns[i], collation});
-    bytes += CodeBytes(keys[i].expr->type);
+    const int integer_scale = IntegerScale(*keys[i].expr);
+    const PenumbraType code_type = integer_scale >= 0 ? PENUMBRA_INT8 : keys[i].expr->type;
+    keys_.push_back(
+        {keys[i].expr->type, code_type, integer_scale, keys[i].descending, keys[i].nulls_first, columns[i], collation});
+    bytes += CodeBytes(code_type);
     needs_proof_ |= has_weights && collation != nullptr;
     // Texts and numerics may be longer than any prefix.
-    if (IsStringType(keys[i].expr->type) || keys[i].expr->type == PENUMBRA_NUMERIC) is_exact_ = false;
+    if (IsStringType(code_type) || code_type == PENUMBRA_NUMERIC) is_exact_ = false;
+    are_fixed_ = are_fixed_ && FlatWidth(code_type, NumericForm::kInt64) <= 8;
+    are_coded_ = are_coded_ || integer_scale >= 0;
   }
   is_exact_ = is_exact_ && bytes <= kPrefixBytes;
+  are_fixed_ = are_fixed_ && is_exact_;
 }
 
 namespace {
@@ -225,7 +236,7 @@ void EncodeRows(bool descending, bool nulls_first, const Vector& v, RowSelection
         for (uint32_t b = 1; b < length; ++b) bytes[b] = static_cast<char>(~bytes[b]);
       }
     }
-    cursors[i].at = std::min(cursors[i].at + length, kPrefixBytes);
+    cursors[i].Advance(length);
   }
 }
 
@@ -240,12 +251,18 @@ void EncodeFixed(bool descending, bool nulls_first, const Vector& v, RowSelectio
     const bool is_valid = v.IsValid(row);
     *bytes = is_valid ? kNotNull : nulls_first ? kNullFirst : kNullLast;
     StoreBigEndian(bytes + 1, is_valid ? Ordered(values[row]) ^ invert : 0, sizeof(T));
-    cursors[i].at = std::min(cursors[i].at + 1 + (is_valid ? static_cast<uint32_t>(sizeof(T)) : 0), kPrefixBytes);
+    cursors[i].Advance(1 + (is_valid ? static_cast<uint32_t>(sizeof(T)) : 0));
   }
 }
 
 }  // namespace
 
+void SortKeys::Cursor::Advance(uint32_t length) {
+  is_cut |= at + length > kPrefixBytes;
+  at = std::min(at + length, kPrefixBytes);
+}
+
+// Weights are more than fit, whatever the text: the cursors are cut.
 void SortKeys::EncodeCollated(const Key& key, const Vector& v, RowSelection selection, Cursor* cursors) const {
   struct Weights {
     char bytes[kPrefixBytes] = {};
@@ -271,7 +288,7 @@ void SortKeys::EncodeCollated(const Key& key, const Vector& v, RowSelection sele
 // the values decides, never a later key's bytes, which is why a cut key fills the prefix.
 void SortKeys::EncodeKey(const Key& key, const Vector& v, RowSelection selection, Cursor* cursors) const {
   const bool desc = key.descending, first = key.nulls_first;
-  switch (key.type) {
+  switch (key.code_type) {
     case PENUMBRA_BOOL: return EncodeFixed<uint8_t>(desc, first, v, selection, cursors);
     case PENUMBRA_INT2: return EncodeFixed<int16_t>(desc, first, v, selection, cursors);
     case PENUMBRA_INT4:
@@ -314,12 +331,13 @@ void SortKeys::EncodeKey(const Key& key, const Vector& v, RowSelection selection
     }
     StoreBigEndian(bytes, code.head, 3);
     StoreBigEndian(bytes + 3, code.tail, 8);
-    cursors[i].at = code.has_more ? kPrefixBytes : std::min(cursors[i].at + kNumericBytes, kPrefixBytes);
+    cursors[i].Advance(kNumericBytes + (code.has_more ? kPrefixBytes : 0));
     if (code.has_more) std::memset(bytes + kNumericBytes, 0, kPrefixBytes);
   }
 }
 
-void SortKeys::EncodeKeys(const Vector* keys, size_t key_count, RowSelection selection, SortPrefix* prefixes) const {
+bool SortKeys::EncodeKeys(const Vector* keys, size_t key_count, RowSelection selection, SortPrefix* prefixes) const {
+  bool is_cut = false;
   constexpr uint32_t kBlockRows = 256;
   Cursor cursors[kBlockRows];
   uint16_t rows[kBlockRows];
@@ -329,10 +347,12 @@ void SortKeys::EncodeKeys(const Vector* keys, size_t key_count, RowSelection sel
       rows[i] = static_cast<uint16_t>(selection.rows == nullptr ? begin + i : selection.rows[begin + i]);
       std::memset(cursors[i].bytes, 0, kPrefixBytes);
       cursors[i].at = 0;
+      cursors[i].is_cut = false;
     }
     for (size_t k = 0; k < key_count; ++k) EncodeKey(keys_[k], keys[k], {rows, count}, cursors);
     for (uint32_t i = 0; i < count; ++i) {
       SortPrefix& prefix = prefixes[begin + i];
+      is_cut |= cursors[i].is_cut;
       // What was stored past the cursor belongs to no key.
       std::memset(cursors[i].bytes + cursors[i].at, 0, kPrefixBytes);
       std::memcpy(&prefix.high, cursors[i].bytes, 8);
@@ -341,6 +361,7 @@ void SortKeys::EncodeKeys(const Vector* keys, size_t key_count, RowSelection sel
       prefix.low = __builtin_bswap64(prefix.low);
     }
   }
+  return !is_cut;
 }
 
 namespace {
@@ -377,10 +398,12 @@ void NumericFirstWords(bool descending, uint64_t null_word, const Vector& v, uin
 
 // Gives the first word of what Encode() makes. Some types compute it alone for less; for the others the whole key is
 // encoded.
-void SortKeys::EncodeFirstWords(const Vector& v, uint32_t rows, uint64_t* words) const {
+void SortKeys::EncodeFirstWords(const Vector& values, uint32_t rows, uint64_t* words) const {
   const Key& key = keys_[0];
   const uint64_t null_word = key.nulls_first ? 0 : uint64_t{kNullLast} << 56;
-  switch (key.type) {
+  Arena arena;
+  const Vector v = CodesOf(key, values, rows, arena);
+  switch (key.code_type) {
     case PENUMBRA_INT2: return FixedFirstWords<int16_t>(key.descending, null_word, v, rows, words);
     case PENUMBRA_INT4:
     case PENUMBRA_DATE: return FixedFirstWords<int32_t>(key.descending, null_word, v, rows, words);
@@ -398,8 +421,66 @@ void SortKeys::EncodeFirstWords(const Vector& v, uint32_t rows, uint64_t* words)
   for (uint32_t i = 0; i < rows; ++i) words[i] = prefixes[i].high;
 }
 
-void SortKeys::Encode(const Vector* keys, RowSelection selection, SortPrefix* prefixes) const {
-  EncodeKeys(keys, keys_.size(), selection, prefixes);
+namespace {
+
+// Adds the code of a key of T, whose last bit is `shift` bits from the prefix's end.
+template <typename T>
+void AddFixed(bool descending, bool nulls_first, const Vector& v, RowSelection selection, uint32_t shift,
+              SortPrefix* prefixes) {
+  constexpr uint32_t kBits = 8 * sizeof(T);
+  const T* values = v.values<T>();
+  const uint64_t invert = descending ? ~uint64_t{0} >> (64 - kBits) : 0;
+  const uint128 null_code = static_cast<uint128>(nulls_first ? kNullFirst : kNullLast) << kBits;
+  for (uint32_t i = 0; i < selection.count; ++i) {
+    const uint32_t row = selection.rows == nullptr ? i : selection.rows[i];
+    uint128 code = static_cast<uint128>(kNotNull) << kBits | (Ordered(values[row]) ^ invert);
+    if (!v.IsValid(row)) code = null_code;
+    code <<= shift;
+    prefixes[i].high |= static_cast<uint64_t>(code >> 64);
+    prefixes[i].low |= static_cast<uint64_t>(code);
+  }
+}
+
+}  // namespace
+
+// As EncodeKeys(), in registers, for keys of which every value has as many bytes, nulls too.
+void SortKeys::EncodeFixedKeys(const Vector* keys, RowSelection selection, SortPrefix* prefixes) const {
+  std::fill_n(prefixes, selection.count, SortPrefix{});
+  uint32_t shift = 8 * kPrefixBytes;
+  for (size_t k = 0; k < keys_.size(); ++k) {
+    const Key& key = keys_[k];
+    const auto add = [&](auto add_fixed) {
+      shift -= 8 * CodeBytes(key.code_type);
+      add_fixed(key.descending, key.nulls_first, keys[k], selection, shift, prefixes);
+    };
+    switch (key.code_type) {
+      case PENUMBRA_BOOL: add(AddFixed<uint8_t>); break;
+      case PENUMBRA_INT2: add(AddFixed<int16_t>); break;
+      case PENUMBRA_INT4:
+      case PENUMBRA_DATE: add(AddFixed<int32_t>); break;
+      case PENUMBRA_FLOAT4: add(AddFixed<float>); break;
+      case PENUMBRA_FLOAT8: add(AddFixed<double>); break;
+      default: add(AddFixed<int64_t>); break;
+    }
+  }
+}
+
+Vector SortKeys::CodesOf(const Key& key, const Vector& v, uint32_t rows, Arena& arena) const {
+  return key.integer_scale < 0 ? v : ToIntegerCodes(v, rows, key.integer_scale, arena);
+}
+
+bool SortKeys::Encode(const Vector* keys, RowSelection selection, SortPrefix* prefixes) const {
+  std::vector<Vector> codes;
+  Arena arena;
+  if (are_coded_) {
+    uint32_t rows = selection.count;
+    if (selection.rows != nullptr && rows > 0) rows = *std::max_element(selection.rows, selection.rows + rows) + 1;
+    for (size_t k = 0; k < keys_.size(); ++k) codes.push_back(CodesOf(keys_[k], keys[k], rows, arena));
+    keys = codes.data();
+  }
+  if (!are_fixed_) return EncodeKeys(keys, keys_.size(), selection, prefixes);
+  EncodeFixedKeys(keys, selection, prefixes);
+  return true;
 }
 
 namespace {
@@ -490,10 +571,14 @@ bool SelectValid(PenumbraType type, const Vector& key, bool descending, uint64_t
 bool SortKeys::SelectFirst(const Vector& key, uint32_t rows, uint64_t bound, uint64_t* bits) const {
   const Key& first = keys_[0];
   if (key.form != VectorForm::kFlat) return false;
-  if (!SelectValid(first.type, key, first.descending, bound, rows, bits)) return false;
+  if (first.integer_scale >= 0 && (key.numeric_form != NumericForm::kInt64 || key.scale != first.integer_scale)) {
+    return false;
+  }
+  if (!SelectValid(first.code_type, key, first.descending, bound, rows, bits)) return false;
   if (key.validity == nullptr) return true;
   kernels::AndBits(bits, key.validity, rows);
-  const uint64_t null_last_word = first.type == PENUMBRA_NUMERIC ? uint64_t{0xffffff} << 40 : uint64_t{kNullLast} << 56;
+  const uint64_t null_last_word =
+      first.code_type == PENUMBRA_NUMERIC ? uint64_t{0xffffff} << 40 : uint64_t{kNullLast} << 56;
   if (!first.nulls_first && null_last_word > bound) return true;
   uint64_t nulls[kValidityWords];
   kernels::SetBits(nulls, rows);
@@ -581,6 +666,14 @@ int SortKeys::CompareKey(const Key& key, const char* a, const char* b, int colum
   if (a_null || b_null) return a_null == b_null ? 0 : a_null == key.nulls_first ? -1 : 1;
   const int order = CompareValues(key, a, b, column);
   return key.descending ? -order : order;
+}
+
+bool SortKeys::AreEqual(const char* a, const char* b) const {
+  for (const Key& key : keys_) {
+    if (layout_.HasSameBytes(a, b, key.column)) continue;
+    if (HasOneForm(key.type) || CompareKey(key, a, b, key.column) != 0) return false;
+  }
+  return true;
 }
 
 int SortKeys::CompareRows(const char* a, const char* b) const {

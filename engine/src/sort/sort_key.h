@@ -6,7 +6,8 @@
 //   text         a byte for null or not, the bytes (zeros and ones as two bytes each), a zero byte; ordered by
 //                a locale only the first, or with it the beginning of its weights, and no further key is
 //                encoded after it
-//   numeric      11 bytes: class and exponent (null, -inf, negative, zero, positive, inf, NaN),
+//   numeric      of one scale as an integer (IntegerScale); any other
+//                11 bytes: class and exponent (null, -inf, negative, zero, positive, inf, NaN),
 //   then
 //                18 digits and a bit that says whether more follow; no further key is encoded after
 //                a value with more digits
@@ -46,8 +47,9 @@ class SortKeys {
   bool NeedsProof() const { return needs_proof_; }
 
   bool HasExactPrefix() const { return is_exact_; }
-  // Prefixes of the selected rows of the keys' (flat) vectors.
-  void Encode(const Vector* keys, RowSelection selection, SortPrefix* prefixes) const;
+  // Prefixes of the selected rows of the keys' (flat) vectors. Whether each holds all of its keys, so that rows with
+  // equal ones are equal; true of all rows if HasExactPrefix().
+  bool Encode(const Vector* keys, RowSelection selection, SortPrefix* prefixes) const;
   // The rows whose first word, with the first key alone encoded, is not beyond `bound`: by
   // comparing values, without encoding any. False when that does not work for the key's type and
   // form.
@@ -61,22 +63,32 @@ class SortKeys {
                          uint16_t* selected) const;
   // <0, 0, >0 by the values in the rows.
   int CompareRows(const char* a, const char* b) const;
+  // Whether that is 0.
+  bool AreEqual(const char* a, const char* b) const;
   // The same of the first key of `a` and the value of its type that `b` has in another column.
   int CompareFirst(const char* a, const char* b, int column) const { return CompareKey(keys_[0], a, b, column); }
 
  private:
   struct Key {
     PenumbraType type;
+    PenumbraType code_type;  // as it is encoded
+    int integer_scale;       // of a NUMERIC that is encoded as an integer (numeric/integer_codes.h); -1: it is not
     bool descending;
     bool nulls_first;
     int column;
     const Collation* collation;  // of text in another order than that of its bytes
   };
   struct Cursor {
+    // Past a key's code. What exceeds the prefix is cut.
+    void Advance(uint32_t length);
+
     char bytes[64];
     uint32_t at;
+    bool is_cut;
   };
-  void EncodeKeys(const Vector* keys, size_t key_count, RowSelection selection, SortPrefix* prefixes) const;
+  bool EncodeKeys(const Vector* keys, size_t key_count, RowSelection selection, SortPrefix* prefixes) const;
+  void EncodeFixedKeys(const Vector* keys, RowSelection selection, SortPrefix* prefixes) const;
+  Vector CodesOf(const Key& key, const Vector& v, uint32_t rows, Arena& arena) const;
   void EncodeKey(const Key& key, const Vector& v, RowSelection selection, Cursor* cursors) const;
   void EncodeCollated(const Key& key, const Vector& v, RowSelection selection, Cursor* cursors) const;
   // Of a's value of the key and b's in `column`.
@@ -87,6 +99,8 @@ class SortKeys {
   const RowLayout& layout_;
   const bool has_weights_;
   bool is_exact_ = true;
+  bool are_fixed_ = true;   // the prefix holds all keys, each of one width
+  bool are_coded_ = false;  // some are encoded as another type
   bool needs_proof_ = false;
 };
 

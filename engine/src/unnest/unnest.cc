@@ -10,7 +10,7 @@
 namespace penumbra {
 namespace {
 
-// The elements [begin, begin + count) of a row, as far as a list has so many.
+// The elements [begin, begin + count) of a row, as far as a list has so many; without lists `begin` says nothing.
 struct Run {
   uint32_t row;
   uint32_t begin;
@@ -23,8 +23,9 @@ class Unnest final : public MultiplyingStep {
     for (size_t i = 0; i < spec.lists.size(); ++i) codes_.push_back(std::make_unique<StringCodes>(budget));
   }
 
-  void Begin(const Batch& batch, EvalContext& /*context*/) override {
+  void Begin(const Batch& batch, EvalContext& context) override {
     batch_ = batch;
+    if (spec_.times >= 0) times_ = Flatten(batch.columns[spec_.times], batch.rows, context.arena);
     row_ = 0;
     begin_ = 0;
   }
@@ -39,7 +40,7 @@ class Unnest final : public MultiplyingStep {
     return v.values<StringRef>()[v.is_constant() ? 0 : row].view();
   }
   bool HasList(const PenumbraUnnestList& list, uint32_t row) const { return batch_.columns[list.column].IsValid(row); }
-  uint32_t RowsOf(uint32_t row) const;
+  uint64_t RowsOf(uint32_t row) const;
   uint32_t FindRuns();
   template <typename Take>
   const uint64_t* TakeElements(const PenumbraUnnestList& list, uint32_t rows, Arena& arena, Take take) const;
@@ -51,15 +52,20 @@ class Unnest final : public MultiplyingStep {
   const UnnestSpec& spec_;
   std::vector<std::unique_ptr<StringCodes>> codes_;  // by list
   Batch batch_;
+  Vector times_;        // of the batch, without lists
   uint32_t row_ = 0;    // the next of the batch
-  uint32_t begin_ = 0;  // of its elements
+  uint64_t begin_ = 0;  // of its elements
   Run runs_[kVectorRows];
   uint32_t run_count_ = 0;
   uint16_t selected_[kVectorRows];  // rows of the batch, by rows that come out
 };
 
 // 0: the row has no elements.
-uint32_t Unnest::RowsOf(uint32_t row) const {
+uint64_t Unnest::RowsOf(uint32_t row) const {
+  if (spec_.times >= 0) {
+    const int64_t times = times_.IsValid(row) ? times_.values<int64_t>()[row] : 0;
+    return static_cast<uint64_t>(std::max(times, int64_t{0}));
+  }
   uint32_t rows = 0;
   for (const PenumbraUnnestList& list : spec_.lists) {
     if (HasList(list, row)) rows = std::max(rows, ListImage::CountOf(ImageAt(list, row)));
@@ -72,10 +78,10 @@ uint32_t Unnest::FindRuns() {
   uint32_t rows = 0;
   run_count_ = 0;
   while (row_ < batch_.rows && rows < kVectorRows) {
-    const uint32_t all = std::max(RowsOf(row_), spec_.keeps_empty ? 1U : 0U);
-    const uint32_t count = std::min(all - begin_, kVectorRows - rows);
+    const uint64_t all = std::max<uint64_t>(RowsOf(row_), spec_.keeps_empty ? 1 : 0);
+    const uint32_t count = static_cast<uint32_t>(std::min<uint64_t>(all - begin_, kVectorRows - rows));
     if (count > 0) {
-      runs_[run_count_++] = {row_, begin_, count};
+      runs_[run_count_++] = {row_, static_cast<uint32_t>(begin_), count};
       std::fill_n(selected_ + rows, count, static_cast<uint16_t>(row_));
       rows += count;
     }

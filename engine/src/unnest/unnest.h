@@ -1,4 +1,4 @@
-// Unnesting: rows become as many rows as their lists have elements.
+// Unnesting: rows become as many rows as their lists have elements, or as a column says.
 #pragma once
 
 #include <memory>

@@ -8,10 +8,11 @@
 
 namespace penumbra {
 
-// For each row of the input as many rows as its longest list has elements. Output columns: the input's, then one of
-// elements for each list, then the number of the element.
+// For each row of the input as many rows as its longest list has elements; without lists as many as the column `times`
+// says. Output columns: the input's, then one of elements for each list, then the number of the element.
 struct UnnestSpec {
   std::vector<PenumbraUnnestList> lists;
+  int times = -1;  // without lists
   size_t input_columns = 0;
   bool keeps_empty = false;  // a row without elements comes out once, with nulls
   bool has_ordinality = false;
@@ -19,7 +20,7 @@ struct UnnestSpec {
 
   // Whether the column is one of the input's, and read for nothing else.
   bool Passes(int column) const {
-    return static_cast<size_t>(column) < input_columns &&
+    return static_cast<size_t>(column) < input_columns && column != times &&
            std::none_of(
                lists.begin(), lists.end(), [column](const PenumbraUnnestList& list) { return list.column == column; });
   }

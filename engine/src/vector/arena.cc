@@ -1,14 +1,13 @@
 #include "vector/arena.h"
 
-#include <sys/mman.h>
-
 #include <algorithm>
+
+#include "vector/block_cache.h"
 
 namespace penumbra {
 namespace {
 // What a batch of a hundred columns takes; more is a batch of large values, of which others need not come.
 constexpr size_t kKeepBytes = size_t{4} << 20;
-constexpr size_t kHugePageBytes = size_t{2} << 20;
 }  // namespace
 
 void* Arena::AllocateSlow(size_t bytes) {
@@ -27,14 +26,11 @@ void* Arena::AllocateSlow(size_t bytes) {
   const bool is_huge = block_bytes >= kHugePageBytes;
   if (is_huge) block_bytes = (block_bytes + kHugePageBytes - 1) / kHugePageBytes * kHugePageBytes;
   if (budget_ != nullptr) budget_->Add(block_bytes);
-  void* memory = std::aligned_alloc(is_huge ? kHugePageBytes : 64, block_bytes);
+  void* memory = is_huge ? TakeBlock(block_bytes) : std::aligned_alloc(64, block_bytes);
   if (memory == nullptr) {
     if (budget_ != nullptr) budget_->Subtract(block_bytes);
     throw EngineError(PENUMBRA_OUT_OF_MEMORY);
   }
-#ifdef MADV_HUGEPAGE
-  if (is_huge) madvise(memory, block_bytes, MADV_HUGEPAGE);  // a wish: without it pages fault one by one
-#endif
   block_bytes_ = std::max(block_bytes_, std::min(2 * block_bytes_, max_block_bytes_));
   blocks_.push_back({static_cast<char*>(memory), block_bytes});
   total_bytes_ += block_bytes;
@@ -47,7 +43,11 @@ void* Arena::AllocateSlow(size_t bytes) {
 
 void Arena::Release(size_t keep_bytes) {
   while (total_bytes_ > keep_bytes) {
-    std::free(blocks_.back().memory);
+    if (blocks_.back().bytes >= kHugePageBytes) {
+      GiveBlock(blocks_.back().memory, blocks_.back().bytes);
+    } else {
+      std::free(blocks_.back().memory);
+    }
     total_bytes_ -= blocks_.back().bytes;
     if (budget_ != nullptr) budget_->Subtract(blocks_.back().bytes);
     blocks_.pop_back();

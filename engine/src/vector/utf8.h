@@ -22,6 +22,13 @@ inline const char* NextCharacter(const char* position, const char* end, bool is_
   return bytes <= static_cast<uint32_t>(end - position) ? position + bytes : end;
 }
 
+// Where the character begins that ends at `end`; never before `begin`.
+inline const char* CharacterBefore(const char* begin, const char* end, bool is_utf8) {
+  --end;
+  while (is_utf8 && end > begin && (*end & 0xc0) == 0x80) --end;
+  return end;
+}
+
 constexpr uint64_t kHighBits = 0x8080808080808080ull;
 
 inline uint64_t LoadEightBytes(const char* bytes) {

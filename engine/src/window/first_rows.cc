@@ -6,6 +6,8 @@ namespace penumbra {
 namespace {
 
 constexpr uint32_t kFirstCapacity = 4;
+// So many rows are kept in order: finding the place of one costs no more than cutting twice as many does.
+constexpr int64_t kOrderedRowsMax = 16;
 // A thread judges twice: whether nearly each row has a partition of its own, and whether its partitions will have about
 // as many rows as it has seen.
 constexpr uint64_t kFirstJudgedRows = uint64_t{1} << 16;
@@ -32,6 +34,7 @@ FirstRows::FirstRows(const WindowInput& input, const SortInput& rows, ExecutionE
       order_columns_(ColumnsOf(input, OrderExprs(input.spec()))),
       rows_(rows),
       order_(input.spec().order_keys, order_columns_, rows.layout(), false),
+      keeps_order_(limit_.rank == PENUMBRA_WINDOW_ROW_NUMBER && limit_.count <= kOrderedRowsMax),
       environment_(environment),
       layout_(input.partition_types()) {
   layout_.row_bytes += sizeof(Partition);
@@ -88,41 +91,74 @@ void FirstRows::Local::Add(const Batch& batch, EvalContext& context) {
     for (Vector& column : columns_) column = Gather(column, selected_, count, context.arena);
   }
   for (Vector& column : columns_) column = Flatten(column, count, context.arena);
-  const uint32_t row_bytes = of_.rows_.layout().row_bytes();
-  char* memory = static_cast<char*>(arena_->Allocate(size_t{count} * row_bytes));
-  std::memset(memory, 0, size_t{count} * row_bytes);
-  for (uint32_t i = 0; i < count; ++i) rows_[i] = memory + size_t{i} * row_bytes;
+  for (uint32_t i = 0; i < count; ++i) rows_[i] = NewRow();
   of_.rows_.layout().Write(columns_.data(), {nullptr, count}, rows_, *arena_);
-  stored_rows_ += count;
   for (uint32_t i = 0; i < count; ++i) {
     Insert(PartitionAt(groups_[selected_[i]]), {prefixes_[selected_[i]], rows_[i]});
   }
   if (arena_->bytes() > compact_bytes_) Compact();
 }
 
+char* FirstRows::Local::NewRow() {
+  const uint32_t bytes = of_.rows_.layout().row_bytes();
+  char* row;
+  if (free_rows_.empty()) {
+    row = static_cast<char*>(arena_->Allocate(bytes));
+    ++stored_rows_;
+  } else {
+    row = free_rows_.back();
+    free_rows_.pop_back();
+  }
+  std::memset(row, 0, bytes);
+  return row;
+}
+
 void FirstRows::Local::Insert(Partition& partition, const SortEntry& entry) {
+  if (partition.capacity == 0) {
+    partition.entries = &partition.first;
+    partition.capacity = 1;
+  }
+  if (of_.keeps_order_) return InsertSorted(partition, entry);
   if (partition.is_bounded != 0 && IsLess(of_.order_, partition.bound, entry)) return;
   if (partition.count == partition.capacity) {
-    if (partition.capacity == 0) {
-      partition.first = entry;
-      partition.entries = &partition.first;
-      partition.count = partition.capacity = 1;
-      return;
-    }
     Cut(partition);
-    if (2 * partition.count > partition.capacity) {
-      const uint32_t capacity = std::max(2 * partition.capacity, kFirstCapacity);
-      SortEntry* entries = arena_->AllocateArray<SortEntry>(capacity);
-      std::copy_n(partition.entries, partition.count, entries);
-      partition.entries = entries;
-      partition.capacity = capacity;
-    }
+    if (2 * partition.count > partition.capacity) Grow(partition, std::max(2 * partition.capacity, kFirstCapacity));
   }
   partition.entries[partition.count++] = entry;
 }
 
+// Of equal rows no further one is wanted.
+void FirstRows::Local::InsertSorted(Partition& partition, const SortEntry& entry) {
+  const auto wanted = static_cast<uint32_t>(of_.limit_.count);
+  if (partition.count == wanted) {
+    SortEntry& last = partition.entries[wanted - 1];
+    const bool is_beyond = !IsLess(of_.order_, entry, last);
+    free_rows_.push_back(is_beyond ? entry.row : last.row);
+    if (is_beyond) return;
+    --partition.count;
+  } else if (partition.count == partition.capacity) {
+    Grow(partition, std::min(wanted, std::max(2 * partition.capacity, kFirstCapacity)));
+  }
+  uint32_t place = partition.count++;
+  for (; place > 0 && IsLess(of_.order_, entry, partition.entries[place - 1]); --place) {
+    partition.entries[place] = partition.entries[place - 1];
+  }
+  partition.entries[place] = entry;
+  if (partition.count < wanted) return;
+  partition.bound = partition.entries[wanted - 1];
+  partition.is_bounded = 1;
+}
+
+void FirstRows::Local::Grow(Partition& partition, uint32_t capacity) {
+  SortEntry* entries = arena_->AllocateArray<SortEntry>(capacity);
+  std::copy_n(partition.entries, partition.count, entries);
+  partition.entries = entries;
+  partition.capacity = capacity;
+}
+
 // Drops the rows that are not wanted.
 void FirstRows::Local::Cut(Partition& partition) {
+  if (of_.keeps_order_) return;
   const SortOrder order(of_.order_, of_.environment_);
   SortEntry* begin = partition.entries;
   SortEntry* end = begin + partition.count;
@@ -185,6 +221,7 @@ void FirstRows::Local::Compact() {
       if (partition.is_bounded != 0) partition.bound.row = of_.rows_.layout().Copy(partition.bound.row, *arena);
     });
     arena_ = std::move(arena);
+    free_rows_.clear();
     stored_rows_ = rows;
   }
   compact_bytes_ = 2 * std::max(arena_->bytes(), kCompactBytesMin / 2);

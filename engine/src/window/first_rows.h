@@ -1,8 +1,9 @@
 // The rows of each partition that WindowSpec::limit lets out, without sorting the others.
 //
-// Each thread finds the partition of a row by hashing, and keeps the rows that may be among the partition's first. When
-// they are twice as many as wanted the others go, and the last one that is wanted bounds what comes. A partition may
-// be entered twice, as in aggregate/hash_aggregation_local.h; then more rows are kept than need be.
+// Each thread finds the partition of a row by hashing, and keeps the rows that may be among the partition's first. The
+// last one that is wanted bounds what comes. Few rows by number are kept in their order, and one that is dropped gives
+// its place to the next. Otherwise the others go when there are twice as many as wanted. A partition may be entered
+// twice, as in aggregate/hash_aggregation_local.h; then more rows are kept than need be.
 #pragma once
 
 #include <memory>
@@ -49,7 +50,10 @@ class FirstRows {
 
    private:
     Partition& PartitionAt(char* group) const;
+    char* NewRow();
     void Insert(Partition& partition, const SortEntry& entry);
+    void InsertSorted(Partition& partition, const SortEntry& entry);
+    void Grow(Partition& partition, uint32_t capacity);
     void Cut(Partition& partition);
     uint32_t CutDense(Partition& partition);
     void Compact();
@@ -61,6 +65,7 @@ class FirstRows {
     uint64_t seen_rows_ = 0;
     uint64_t judged_rows_;      // when so many are seen
     uint64_t stored_rows_ = 0;  // in arena_
+    std::vector<char*> free_rows_;
     std::vector<SortPrefix> prefixes_;
     std::vector<Vector> columns_;
     char* groups_[kVectorRows];
@@ -74,6 +79,7 @@ class FirstRows {
   const std::vector<int> order_columns_;
   const SortInput& rows_;
   const SortKeys order_;
+  const bool keeps_order_;  // of the rows of a partition
   ExecutionEnvironment& environment_;
   GroupLayout layout_;  // the state is a Partition
 };
@@ -106,6 +112,7 @@ void FirstRows::Local::Take(const Visit& visit) {
   flush();
   partitions_ = std::make_unique<LocalGroups>(of_.layout_, of_.environment_);
   arena_ = std::make_unique<Arena>(&of_.environment_.budget);
+  free_rows_.clear();
   stored_rows_ = 0;
 }
 

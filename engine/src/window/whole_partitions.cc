@@ -104,7 +104,7 @@ void WholePartitions::Consume(Local& local, const Batch& batch, EvalContext& con
   PartitionsLocal& own = static_cast<PartitionsLocal&>(local);
   if (batch.rows == 0) return;
   if (!is_sorted_) {
-    (void)input_.Extend(batch, context, &own.columns);
+    input_.Extend(batch, context, &own.columns);
     for (Vector& column : own.columns) column = Flatten(column, batch.rows, context.arena);
     char* rows[kVectorRows];
     for (uint32_t i = 0; i < batch.rows; ++i) rows[i] = own.kept.rows.Add();
@@ -299,9 +299,7 @@ class WholePartitions::PageReader : public Sink::Reader {
     for (uint32_t i = 0; i < count; ++i, next_ += rows_.row_bytes()) rows[i] = next_;
     left_ -= count;
     of_.FindValues(rows, count, arena_, values);
-    for (size_t c = 0; c < of_.input_.spec().column_types.size(); ++c) {
-      columns_.push_back(of_.layout_.Read(static_cast<int>(c), rows, count, arena_));
-    }
+    of_.input_.ReadPassed(of_.layout_, rows, count, arena_, &columns_);
     for (int f = 0; f < of_.value_layout_.column_count(); ++f) {
       columns_.push_back(of_.value_layout_.Read(f, values, count, arena_));
     }

@@ -9,6 +9,7 @@
 
 #include "sort/sort.h"
 #include "window/first_rows.h"
+#include "window/partition_numbers.h"
 #include "window/whole_partitions.h"
 #include "window/window_function.h"
 
@@ -28,6 +29,13 @@ bool BeginsAnywhere(const WindowFunctionSpec& function) {
   // Cursors begin with the partition.
   return !is_of_frame || function.mode == PENUMBRA_FRAME_ROWS ||
          (!HasOffset(function.start) && !HasOffset(function.end));
+}
+
+// A text that comes first in the sort's prefix leaves no room for order keys. First rows are found by hashing.
+bool NumbersPartitions(const WindowSpec& spec) {
+  return spec.any_partition_order && spec.limit.count == 0 &&
+         std::any_of(spec.partition_keys.begin(), spec.partition_keys.end(),
+                     [](const Expr* key) { return IsStringType(key->type); });
 }
 
 // Rows of the window's order, and the functions' values.
@@ -54,9 +62,7 @@ class PartitionReader {
     columns_.clear();
     char* const* rows = batch_->rows.at(batch_->begin);
     layout_.Prefetch(rows, batch_->count);
-    for (size_t c = 0; c < input_.spec().column_types.size(); ++c) {
-      columns_.push_back(layout_.Read(static_cast<int>(c), rows, batch_->count, arena_));
-    }
+    input_.ReadPassed(layout_, rows, batch_->count, arena_, &columns_);
     for (const auto& function : functions_) columns_.push_back(function->Evaluate(*batch_, arena_));
     *batch = {batch_->count, static_cast<uint32_t>(columns_.size()), columns_.data()};
     return true;
@@ -172,18 +178,23 @@ class Window : public Sink {
  public:
   Window(const WindowSpec& spec, ExecutionEnvironment& environment)
       : environment_(environment),
-        input_(spec),
+        input_(spec, NumbersPartitions(spec)),
         sort_(CreateRowSort(input_.sort(), environment)),
         keys_(input_, layout()),
         memory_(&environment.budget) {
+    if (NumbersPartitions(spec)) numbers_ = std::make_unique<PartitionNumbers>(input_, environment);
     if (spec.limit.count > 0) first_rows_ = std::make_unique<FirstRows>(input_, sort_->input(), environment);
   }
 
-  std::unique_ptr<Local> CreateLocal() override { return std::make_unique<WindowLocal>(*sort_, first_rows_.get()); }
+  std::unique_ptr<Local> CreateLocal() override {
+    return std::make_unique<WindowLocal>(*sort_, numbers_.get(), first_rows_.get());
+  }
   void Consume(Local& local, const Batch& batch, EvalContext& context) override {
     WindowLocal& own = static_cast<WindowLocal&>(local);
     if (batch.rows == 0) return;
-    const Batch rows = input_.Extend(batch, context, &own.columns);
+    input_.Extend(batch, context, &own.columns);
+    if (own.numbers != nullptr) own.numbers->Extend(batch.rows, context, &own.columns);
+    const Batch rows = {batch.rows, static_cast<uint32_t>(own.columns.size()), own.columns.data()};
     if (own.first_rows == nullptr) return sort_->Consume(*own.sort, rows, context);
     own.first_rows->Add(rows, context);
     const bool is_useless = own.first_rows->IsUseless();
@@ -199,6 +210,7 @@ class Window : public Sink {
   // The sort's rounds, then one of ours.
   int PrepareFinish() override {
     if (rows_ != nullptr) return 0;
+    numbers_ = nullptr;
     const int sort_tasks = sort_->PrepareFinish();
     if (sort_tasks > 0) return sort_tasks;
     sort_->Seal();
@@ -234,11 +246,13 @@ class Window : public Sink {
 
  private:
   struct WindowLocal : Local {
-    WindowLocal(RowSort& rows, const FirstRows* first)
+    WindowLocal(RowSort& rows, PartitionNumbers* partitions, const FirstRows* first)
         : sort(rows.CreateLocal()),
+          numbers(partitions == nullptr ? nullptr : std::make_unique<PartitionNumbers::Local>(*partitions)),
           first_rows(first == nullptr ? nullptr : std::make_unique<FirstRows::Local>(*first)) {}
     std::unique_ptr<Local> sort;
-    std::unique_ptr<FirstRows::Local> first_rows;  // null: all rows are sorted
+    std::unique_ptr<PartitionNumbers::Local> numbers;  // null: partitions have none
+    std::unique_ptr<FirstRows::Local> first_rows;      // null: all rows are sorted
     std::vector<Vector> columns;
   };
 
@@ -256,8 +270,9 @@ class Window : public Sink {
   const WindowInput input_;
   const std::unique_ptr<RowSort> sort_;
   const WindowKeys keys_;
-  std::unique_ptr<FirstRows> first_rows_;  // null: no limit
-  Arena memory_;                           // of the array of rows
+  std::unique_ptr<PartitionNumbers> numbers_;  // null: partitions have none, or no more rows come
+  std::unique_ptr<FirstRows> first_rows_;      // null: no limit
+  Arena memory_;                               // of the array of rows
   std::unique_ptr<WindowRows> rows_;
   std::vector<uint64_t> begins_;  // of what each reader reads, and the end
 };

@@ -294,7 +294,7 @@ class WindowAggregate : public WindowFunction {
     for (uint32_t i = 0; i < batch.count; ++i) {
       if (MoveTo(batch, i) || i == 0) {
         finished[count] = arena.AllocateArray<char>(accumulator_->state_bytes());
-        if (holed_ != nullptr) {
+        if (holed_ != nullptr && !IsShort(i)) {
           holed_->Read(frames_, batch, i, finished[count], *store_);
         } else if (sliding_ != nullptr) {
           sliding_->Read(finished[count], *store_);
@@ -326,10 +326,14 @@ class WindowAggregate : public WindowFunction {
     accumulator_->Load(state, saved_.data(), *store_);
   }
 
+  // Of a frame with a hole: adding its rows costs less than to slide both of its parts, which begin anew where they are
+  // left soon.
+  bool IsShort(uint32_t i) const { return frames_.ends[i] - frames_.begins[i] <= kShortFrameRows; }
+
   // Makes the state that of row i's frame; false: it is that of the row before.
   bool MoveTo(const WindowBatch& batch, uint32_t i) {
     const uint64_t begin = frames_.begins[i], end = frames_.ends[i];
-    if (holed_ != nullptr) return true;
+    if (holed_ != nullptr && !IsShort(i)) return true;
     if (frames_.has_holes()) {
       std::fill(state_.begin(), state_.end(), 0);
       AddRows(batch.rows, begin, frames_.hole_begins[i]);
@@ -363,6 +367,8 @@ class WindowAggregate : public WindowFunction {
       });
     });
   }
+
+  static constexpr uint64_t kShortFrameRows = 64;
 
   const WindowFunctionSpec& spec_;
   ExecutionEnvironment& environment_;

@@ -2,30 +2,53 @@
 
 #include <algorithm>
 
+#include "vector/vector_build.h"
+
 namespace penumbra {
 
-WindowInput::WindowInput(const WindowSpec& spec) : spec_(spec) {
+WindowInput::WindowInput(const WindowSpec& spec, bool numbers_partitions) : spec_(spec) {
   for (const Expr* key : spec_.partition_keys) Add(key);
   for (const SortKeySpec& key : spec_.order_keys) Add(key.expr);
   for (const WindowFunctionSpec& function : spec_.functions) {
-    Add(function.value);
-    Add(function.default_value);
-    Add(function.range_key);
-    Add(function.start_edge);
-    Add(function.end_edge);
-    for (const Expr* argument : function.aggregate.arguments) Add(argument);
-    Add(function.aggregate.filter);
+    ForEachExpr(function, [this](const Expr& expr) { Add(&expr); });
   }
   sort_.column_types = spec_.column_types;
   for (const Expr* expr : added_) sort_.column_types.push_back(expr->type);
-  for (const Expr* key : spec_.partition_keys) sort_.keys.push_back({Column(*key)});
+  if (numbers_partitions) {
+    AddNumbers();
+  } else {
+    for (const Expr* key : spec_.partition_keys)
+      sort_.keys.push_back({Column(ColumnOf(*key), key->type, key->numeric)});
+  }
   for (const SortKeySpec& key : spec_.order_keys) {
-    sort_.keys.push_back({Column(*key.expr), key.descending, key.nulls_first, key.collation});
+    const Expr* column = Column(ColumnOf(*key.expr), key.expr->type, key.expr->numeric);
+    sort_.keys.push_back({column, key.descending, key.nulls_first, key.collation});
+  }
+}
+
+void WindowInput::AddNumbers() {
+  std::vector<PenumbraType> types = {PENUMBRA_INT4};
+  for (const Expr* key : spec_.partition_keys) types.push_back(key->type);
+  for (PenumbraType type : types) {
+    sort_.keys.push_back({Column(static_cast<int>(sort_.column_types.size()), type, {})});
+    sort_.column_types.push_back(type);
+  }
+  std::vector<int> read;
+  for (size_t c = 0; c < spec_.column_types.size(); ++c) {
+    if (spec_.needed[c]) read.push_back(static_cast<int>(c));
+  }
+  for (const SortKeySpec& key : spec_.order_keys) read.push_back(ColumnOf(*key.expr));
+  for (const WindowFunctionSpec& function : spec_.functions) {
+    ForEachExpr(function, [&](const Expr& expr) { read.push_back(ColumnOf(expr)); });
+  }
+  for (const Expr* key : spec_.partition_keys) {
+    const int column = ColumnOf(*key);
+    if (std::find(read.begin(), read.end(), column) == read.end()) columns_numbered_.push_back(column);
   }
 }
 
 void WindowInput::Add(const Expr* expr) {
-  if (expr == nullptr || expr->kind == Expr::Kind::kColumn) return;
+  if (expr->kind == Expr::Kind::kColumn) return;
   if (std::find(added_.begin(), added_.end(), expr) == added_.end()) added_.push_back(expr);
 }
 
@@ -35,12 +58,13 @@ int WindowInput::ColumnOf(const Expr& expr) const {
   return static_cast<int>(spec_.column_types.size() + static_cast<size_t>(found - added_.begin()));
 }
 
-const Expr* WindowInput::Column(const Expr& expr) {
-  Expr& column = columns_.emplace_back();
-  column.kind = Expr::Kind::kColumn;
-  column.type = expr.type;
-  column.column = ColumnOf(expr);
-  return &column;
+const Expr* WindowInput::Column(int column, PenumbraType type, const NumericTraits& numeric) {
+  Expr& expr = columns_.emplace_back();
+  expr.kind = Expr::Kind::kColumn;
+  expr.type = type;
+  expr.column = column;
+  expr.numeric = numeric;
+  return &expr;
 }
 
 std::vector<PenumbraType> WindowInput::partition_types() const {
@@ -49,11 +73,18 @@ std::vector<PenumbraType> WindowInput::partition_types() const {
   return types;
 }
 
-Batch WindowInput::Extend(const Batch& batch, EvalContext& context, std::vector<Vector>* columns) const {
+void WindowInput::Extend(const Batch& batch, EvalContext& context, std::vector<Vector>* columns) const {
   columns->assign(batch.columns, batch.columns + batch.column_count);
   if (context.memo != nullptr) context.memo->Begin(batch);
   for (const Expr* expr : added_) columns->push_back(Evaluate(*expr, batch, context));
-  return {batch.rows, static_cast<uint32_t>(columns->size()), columns->data()};
+}
+
+void WindowInput::ReadPassed(const RowLayout& layout, char* const* rows, uint32_t count, Arena& arena,
+                             std::vector<Vector>* columns) const {
+  for (size_t c = 0; c < spec_.column_types.size(); ++c) {
+    columns->push_back(spec_.needed[c] ? layout.Read(static_cast<int>(c), rows, count, arena)
+                                       : NullConstant(spec_.column_types[c]));
+  }
 }
 
 bool ShouldSpill(const MemoryBudget& budget, size_t bytes) {

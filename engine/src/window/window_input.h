@@ -4,6 +4,7 @@
 #include <deque>
 #include <vector>
 
+#include "row/row_layout.h"
 #include "sort/sort_spec.h"
 #include "window/window_spec.h"
 
@@ -11,25 +12,35 @@ namespace penumbra {
 
 class WindowInput {
  public:
-  explicit WindowInput(const WindowSpec& spec);
+  // numbers_partitions: rows are sorted by the number of their partition, or the keys where that is 0, then by order
+  // keys. The sort's last columns are the number and, null where there is one, the keys (partition_numbers.h).
+  explicit WindowInput(const WindowSpec& spec, bool numbers_partitions = false);
   WindowInput(const WindowInput&) = delete;
 
   const WindowSpec& spec() const { return spec_; }
   // By partition keys, then by order keys; all of them, and the rows, are columns.
   const SortSpec& sort() const { return sort_; }
-  size_t partition_key_count() const { return spec_.partition_keys.size(); }
+  // How many of the sort's keys tell partitions.
+  size_t partition_key_count() const { return sort_.keys.size() - spec_.order_keys.size(); }
   std::vector<PenumbraType> partition_types() const;
+  // With numbers: those columns of a batch that nobody reads but to number its rows.
+  const std::vector<int>& columns_numbered() const { return columns_numbered_; }
   // Where the rows have the value of one of the spec's expressions.
   int ColumnOf(const Expr& expr) const;
-  // The batch with the columns that are added; valid as long as both, and the arena.
-  Batch Extend(const Batch& batch, EvalContext& context, std::vector<Vector>* columns) const;
+  // The batch's columns and those of expressions; valid as long as the batch and the arena.
+  void Extend(const Batch& batch, EvalContext& context, std::vector<Vector>* columns) const;
+  // The columns of the batches that the rows hold and somebody reads; the others are null constants.
+  void ReadPassed(const RowLayout& layout, char* const* rows, uint32_t count, Arena& arena,
+                  std::vector<Vector>* columns) const;
 
  private:
   void Add(const Expr* expr);
-  const Expr* Column(const Expr& expr);
+  const Expr* Column(int column, PenumbraType type, const NumericTraits& numeric);
+  void AddNumbers();
 
   const WindowSpec spec_;
   std::vector<const Expr*> added_;
+  std::vector<int> columns_numbered_;
   std::deque<Expr> columns_;  // of sort_
   SortSpec sort_;
 };

@@ -25,10 +25,7 @@ WindowKeys::WindowKeys(const WindowInput& input, const RowLayout& layout)
 
 WindowKeys::WindowKeys(const std::vector<SortKeySpec>& partition, const std::vector<SortKeySpec>& order,
                        const RowLayout& layout)
-    : has_partitions_(!partition.empty()),
-      has_order_(!order.empty()),
-      partition_(partition, ColumnsOf(partition), layout, false),
-      order_(order, ColumnsOf(order), layout, false) {}
+    : partition_(partition, ColumnsOf(partition), layout, false), order_(order, ColumnsOf(order), layout, false) {}
 
 WindowRows::WindowRows(char* const* rows, uint64_t count)
     : rows_(rows), count_(count), partitions_((count + 63) / 64), peers_((count + 63) / 64) {}

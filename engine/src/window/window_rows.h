@@ -14,17 +14,13 @@ namespace penumbra {
 class WindowKeys {
  public:
   WindowKeys(const WindowInput& input, const RowLayout& layout);
-  bool IsOtherPartition(const char* row, const char* next) const {
-    return has_partitions_ && partition_.CompareRows(row, next) != 0;
-  }
+  bool IsOtherPartition(const char* row, const char* next) const { return !partition_.AreEqual(row, next); }
   // Of rows of one partition.
-  bool IsOtherPeer(const char* row, const char* next) const { return has_order_ && order_.CompareRows(row, next) != 0; }
+  bool IsOtherPeer(const char* row, const char* next) const { return !order_.AreEqual(row, next); }
 
  private:
   WindowKeys(const std::vector<SortKeySpec>& partition, const std::vector<SortKeySpec>& order, const RowLayout& layout);
 
-  const bool has_partitions_;
-  const bool has_order_;
   const SortKeys partition_;
   const SortKeys order_;
 };

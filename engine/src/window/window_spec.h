@@ -26,6 +26,16 @@ struct WindowFunctionSpec {
   const Expr* end_edge = nullptr;
 };
 
+// The expressions that the function reads of a row.
+template <typename Visit>
+void ForEachExpr(const WindowFunctionSpec& function, const Visit& visit) {
+  for (const Expr* expr : {function.value, function.default_value, function.range_key, function.start_edge,
+                           function.end_edge, function.aggregate.filter}) {
+    if (expr != nullptr) visit(*expr);
+  }
+  for (const Expr* argument : function.aggregate.arguments) visit(*argument);
+}
+
 inline bool HasOffset(const PenumbraFrameBound& bound) {
   return bound.kind == PENUMBRA_FRAME_PRECEDING || bound.kind == PENUMBRA_FRAME_FOLLOWING;
 }
@@ -38,11 +48,13 @@ struct WindowLimit {
 
 // The functions of one PARTITION BY and ORDER BY. Output columns: those of the batches, then the functions.
 struct WindowSpec {
+  bool any_partition_order = false;  // partitions may come in any order
   std::vector<const Expr*> partition_keys;
   std::vector<SortKeySpec> order_keys;
   std::vector<PenumbraType> column_types;
   std::vector<WindowFunctionSpec> functions;
-  WindowLimit limit;  // some that exceed it may come out
+  WindowLimit limit;         // some that exceed it may come out
+  std::vector<bool> needed;  // of the output
 };
 
 }  // namespace penumbra

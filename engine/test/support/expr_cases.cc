@@ -179,6 +179,9 @@ bool MustBeConstant(const ExprCase& c, size_t arg) {
     case PENUMBRA_FN_DATE_PART:
     case PENUMBRA_FN_DATE_TRUNC: return arg == 0;
     case PENUMBRA_FN_DATE_BIN: return arg != 1;
+    case PENUMBRA_FN_TO_CHAR:
+    case PENUMBRA_FN_ENCODE:
+    case PENUMBRA_FN_DECODE: return arg == 1;
     default: return false;
   }
 }
@@ -347,6 +350,7 @@ PenumbraType TypeOf(const std::string& name) {
       {"timestamp", PENUMBRA_TIMESTAMP}, {"timestamptz", PENUMBRA_TIMESTAMPTZ},
       {"interval", PENUMBRA_INTERVAL},   {"text", PENUMBRA_TEXT},
       {"bpchar", PENUMBRA_BPCHAR},       {"uuid", PENUMBRA_UUID},
+      {"bytea", PENUMBRA_TEXT},
   };
   return kTypes.at(name);
 }

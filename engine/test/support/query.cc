@@ -161,10 +161,13 @@ PenumbraChunk Chunk::chunk() const {
           row_bits_.empty() ? nullptr : row_bits_.data()};
 }
 
-PlanBuilder::PlanBuilder(const std::vector<PenumbraType>& scan_columns, int numeric_scale) {
+PlanBuilder::PlanBuilder(const std::vector<PenumbraType>& scan_columns, int numeric_scale, int numeric_precision) {
   PenumbraPlanOptions options = PlanOptions();
   plan_ = penumbra_plan_create(&options);
-  for (PenumbraType type : scan_columns) columns_.push_back({type, type == PENUMBRA_NUMERIC ? numeric_scale : -1});
+  for (PenumbraType type : scan_columns) {
+    const bool is_numeric = type == PENUMBRA_NUMERIC;
+    columns_.push_back({type, is_numeric ? numeric_scale : -1, is_numeric ? numeric_precision : 0});
+  }
   scan_ = Scan();
 }
 
@@ -258,7 +261,15 @@ void PlanBuilder::Union(std::initializer_list<PenumbraOperator> inputs) {
 }
 
 void PlanBuilder::Unnest(const std::vector<PenumbraUnnestList>& lists, bool keeps_empty, bool has_ordinality) {
-  const PenumbraUnnest unnest = {lists.data(), static_cast<int>(lists.size()), keeps_empty, has_ordinality};
+  const PenumbraUnnest unnest = {.lists = lists.data(),
+                                 .list_count = static_cast<int>(lists.size()),
+                                 .keeps_empty = keeps_empty,
+                                 .has_ordinality = has_ordinality};
+  Keep(penumbra_plan_add_unnest(plan_, current_, &unnest));
+}
+
+void PlanBuilder::Repeat(int times) {
+  const PenumbraUnnest unnest = {.times = times};
   Keep(penumbra_plan_add_unnest(plan_, current_, &unnest));
 }
 

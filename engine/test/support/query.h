@@ -60,8 +60,9 @@ class Chunk {
 
 class PlanBuilder {
  public:
-  // `numeric_scale`: declared for all columns of type NUMERIC; -1: none.
-  explicit PlanBuilder(const std::vector<PenumbraType>& scan_columns, int numeric_scale = -1);
+  // Declared for all columns of type NUMERIC; -1 and 0: not.
+  explicit PlanBuilder(const std::vector<PenumbraType>& scan_columns, int numeric_scale = -1,
+                       int numeric_precision = 0);
   ~PlanBuilder() { penumbra_plan_destroy(plan_); }
   PlanBuilder(const PlanBuilder&) = delete;
 
@@ -93,6 +94,7 @@ class PlanBuilder {
                         bool is_null_aware = false, uint64_t build_rows_max = 0);
   void Union(std::initializer_list<PenumbraOperator> inputs);
   void Unnest(const std::vector<PenumbraUnnestList>& lists, bool keeps_empty, bool has_ordinality);
+  void Repeat(int times);
 
  private:
   void Keep(PenumbraOperator added);

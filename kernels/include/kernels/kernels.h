@@ -80,6 +80,12 @@ Needle MakeNeedle(const char* bytes, size_t length);
 // The first place >= begin where the needle stands in text[0, length); `length` if there is none.
 size_t FindNeedle(const Needle& needle, const char* text, size_t begin, size_t length);
 
+// ---------------------------------------------------------------- digests ---------------------
+
+// The digests of `count` messages, 16 and 32 bytes each. Equally long messages are the fastest.
+void Md5(const uint8_t* const* messages, const uint32_t* lengths, size_t count, uint8_t* digests);
+void Sha256(const uint8_t* const* messages, const uint32_t* lengths, size_t count, uint8_t* digests);
+
 // ---------------------------------------------------------------- moving ----------------------
 
 // values[i] = base + codes[i], modulo 2^n. Code: uint8_t, uint16_t, uint32_t, uint64_t; T: int16_t,

@@ -1,6 +1,7 @@
 """What the engine takes, as test/vectors_page.py found by asking it."""
 
 import json
+import re
 from collections.abc import Sequence
 from functools import cache
 from itertools import zip_longest
@@ -12,6 +13,10 @@ LISTED_ARGUMENTS = 3
 # These bring their arguments to what the engine compares or cuts to.
 CONVERTING_SHAPES = {"AS_TIMESTAMP", "AS_TIMESTAMPTZ", "NUMERIC_TYPMOD", "STRING_TYPMOD"}
 ANY_FIELD = ""
+# Their second argument is a constant that the engine has to know; encodings are unknown here.
+FORMAT_SHAPES = {"FORMAT", "FORMAT_OF_NUMBERS", "SAME_ENCODING"}
+BYTE_FORMATS = {"hex", "base64", "escape"}
+NUMBER_FORMAT = re.compile(r"(?:FM|MI|PL|SG|PR|S|D|G|[^A-Z])*", re.IGNORECASE)
 
 
 class Engine:
@@ -61,6 +66,17 @@ class Engine:
         """ANY_FIELD: whichever SQL allows of a point in time."""
         known = self._fields.get(f"{function} {of}", ())
         return bool(known) and function != "DATE_TRUNC" if field == ANY_FIELD else field in known
+
+    def has_format(self, oid: int) -> bool:
+        return self._functions.get(oid, (None, ""))[1] in FORMAT_SHAPES
+
+    def knows_format(self, function: str, written: str) -> bool:
+        """Of the literal; a wrong one is PostgreSQL's too."""
+        if function == "TO_CHAR":
+            plain = re.sub(r'"[^"]*"', "", written.strip("'"))
+            has_one_point = len(re.findall(r"[.D]", plain, re.IGNORECASE)) <= 1
+            return has_one_point and NUMBER_FORMAT.fullmatch(plain) is not None
+        return function in ("ENCODE", "DECODE") and written.strip("'").lower() in BYTE_FORMATS
 
     def has_fields(self, function: str) -> bool:
         return any(key.split()[0] == function for key in self._fields)

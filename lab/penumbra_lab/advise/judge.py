@@ -401,6 +401,10 @@ class Judge:
             return False
         if name == "INITCAP" and self.collation_blockers("LETTERS", call.args):
             return False
+        if self._engine.has_format(function.oid):
+            form = call.args[1]
+            known = isinstance(form, Constant) and self._engine.knows_format(name, form.text)
+            return known and self._takes(function.oid, function.args, function.result)
         if self._engine.has_fields(name):
             first = call.args[0]
             field = first.text.strip("'").lower() if isinstance(first, Constant) else None

@@ -83,6 +83,13 @@ def bench_windows(size: float | None, runs: int, with_duckdb: bool, keep: bool) 
     _run_workload("windows", size, runs, with_duckdb, keep)
 
 
+@bench.command("groupby")
+@_workload_options("rows", click.IntRange(min=1000), "Rows (default 2,000,000).")
+def bench_groupby(size: float | None, runs: int, with_duckdb: bool, keep: bool) -> None:
+    """Groups of 100 to nearly as many as rows: sums, ordered aggregates, roll-ups, sets."""
+    _run_workload("groupby", size, runs, with_duckdb, keep)
+
+
 @bench.command("json")
 @_workload_options("rows", click.IntRange(min=1000), "Rows of each table (default 1,000,000).")
 def bench_json(size: float | None, runs: int, with_duckdb: bool, keep: bool) -> None:

@@ -155,10 +155,11 @@ typedef struct CachedScan
  * chunks, unproven pages and pages past the last chunk are in heap_ranges.
  * Takes the relation predicate lock when the snapshot's transaction is
  * SERIALIZABLE.  gives_order: a chunk's positions are in memory, as
- * heap_row_position() makes those of the heap's rows.
+ * heap_row_position() makes those of the heap's rows.  table: in the positions
+ * of others, see POSITION_TABLE().
  */
 extern CachedScan *cache_scan_begin(Relation rel, Snapshot snapshot,
-									const ColumnKey *columns, int ncolumns, bool gives_order);
+									const ColumnKey *columns, int ncolumns, bool gives_order, int table);
 /*
  * excludes() is asked before a chunk is read, with the zone maps of the scan's
  * columns.  True: no row of it is wanted, so it is not read.  It is proven all

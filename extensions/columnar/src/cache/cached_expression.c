@@ -869,11 +869,13 @@ cached_expression_facts(ColumnKey key, TupleDesc desc)
 {
 	Expr	   *expr = cached_expression_get(key, desc);
 	const KnownExpression *expression;
+	const ValueImage *image;
 	uint64		content;
 	int			attribute = -1;
 
 	if (expr == NULL)
 		return (ColumnFacts) {0};
+	image = value_image_of(exprType((Node *) expr));
 	expression = find_known(key);
 	content = hash_combine64(expression->hash, atoi(GetConfigOption("server_version_num", false, false)));
 	while ((attribute = bms_next_member(expression->attributes, attribute)) >= 0)
@@ -884,7 +886,7 @@ cached_expression_facts(ColumnKey key, TupleDesc desc)
 		.type_oid = exprType((Node *) expr),
 		.typmod = exprTypmod((Node *) expr),
 		.collation = exprCollation((Node *) expr),
-		.content = content | 1,
+		.content = hash_combine64(content, image == NULL ? 0 : image->shape) | 1,
 	};
 }
 

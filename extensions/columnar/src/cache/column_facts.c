@@ -21,6 +21,8 @@
  * - TOAST: values out of line are written with the tuple that refers to them.
  * - enums: what is kept are OIDs, which say what is equal; a value is never
  *   removed from a type, and its order is asked of the catalog by each query.
+ * - composites: the attributes that the type has, as their keys are made of these.  A
+ *   composite is locked before its attributes are looked at (composed_image.c).
  *   Other types whose values depend on rows of the catalog are not cached.
  *
  *-------------------------------------------------------------------------

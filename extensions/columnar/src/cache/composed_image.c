@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * composed_image.c
- *	  What the engine has in place of documents, arrays and ranges.
+ *	  What the engine has in place of documents, arrays, ranges and composites.
  *
  * An image is the parts of a value, one behind the other, each in a form whose bytes
  * are in the order of its values: numbers with the byte that counts most first,
@@ -17,6 +17,10 @@
  * half of it is that scale.  Otherwise half of them is a number with a digit, to the base 8, for
  * each of the first numbers: by how many zeros it is longer than it need be.
  *
+ * Attributes of a composite type may come and go.  So it is locked for as long as the transaction
+ * lasts that has its image, an image is never changed, and its shape is part of the facts
+ * of what is cached (column_facts.c).
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
@@ -25,11 +29,17 @@
 
 #include <math.h>
 
+#include "access/htup_details.h"
+#include "access/transam.h"
+#include "catalog/pg_class.h"
 #include "catalog/pg_collation.h"
 #include "catalog/pg_type.h"
+#include "common/hashfn.h"
+#include "funcapi.h"
 #include "lib/stringinfo.h"
 #include "libpq/pqformat.h"
 #include "port/pg_bswap.h"
+#include "storage/lmgr.h"
 #include "utils/array.h"
 #include "utils/float.h"
 #include "utils/fmgroids.h"
@@ -83,6 +93,13 @@ typedef struct Reader
 	int			blanks;
 } Reader;
 
+/* An attribute of a composite that is there. */
+typedef struct Field
+{
+	int			place;			/* in the descriptor */
+	Part		part;
+} Field;
+
 struct ComposedImage
 {
 	ValueImage	image;
@@ -90,6 +107,9 @@ struct ComposedImage
 	Datum		(*read) (const ComposedImage *composed, Reader *reader);
 	Part		part;
 	TypeCacheEntry *range;		/* of ranges and multiranges */
+	TupleDesc	desc;			/* of composites */
+	Field	   *fields;
+	int			field_count;
 	Oid			type;
 };
 
@@ -483,7 +503,8 @@ set_part(ComposedImage *composed, Oid type, Oid collation)
 
 	part->type = type;
 	part->image = value_image_of(type);
-	if (part->image == NULL || part->image->type == PENUMBRA_BPCHAR || part->image->type == PENUMBRA_INTERVAL)
+	if (part->image == NULL || part->image->type == PENUMBRA_BPCHAR || part->image->type == PENUMBRA_INTERVAL ||
+		part->image->shape != 0)
 		return false;
 	get_typlenbyvalalign(type, &part->length, &part->is_by_value, &part->alignment);
 	composed->image.type = part->image->type == PENUMBRA_FLOAT4 || part->image->type == PENUMBRA_FLOAT8 ||
@@ -891,6 +912,119 @@ set_document(ComposedImage *composed)
 	return true;
 }
 
+/* ---------------------------------------------------------------- composites - */
+
+/* As elements of an array: a NULL is the greatest. */
+static void
+write_composite(const ComposedImage *composed, Datum value, Writer *writer)
+{
+	HeapTupleHeader header = DatumGetHeapTupleHeader(value);
+	HeapTupleData tuple = {.t_len = HeapTupleHeaderGetDatumLength(header),.t_data = header};
+	Datum	   *values = palloc(sizeof(Datum) * composed->desc->natts);
+	bool	   *nulls = palloc(sizeof(bool) * composed->desc->natts);
+
+	heap_deform_tuple(&tuple, composed->desc, values, nulls);
+	for (int i = 0; i < composed->field_count; i++)
+	{
+		const Field *field = &composed->fields[i];
+
+		appendStringInfoChar(&writer->bytes, nulls[field->place] ? A_NULL : AN_ELEMENT);
+		if (!nulls[field->place])
+			write_part(writer, &field->part, values[field->place]);
+	}
+}
+
+static Datum
+read_composite(const ComposedImage *composed, Reader *reader)
+{
+	Datum	   *values = palloc0(sizeof(Datum) * composed->desc->natts);
+	bool	   *nulls = palloc(sizeof(bool) * composed->desc->natts);
+
+	memset(nulls, true, sizeof(bool) * composed->desc->natts);
+	for (int i = 0; i < composed->field_count; i++)
+	{
+		const Field *field = &composed->fields[i];
+
+		nulls[field->place] = *reader->next++ == A_NULL;
+		if (!nulls[field->place])
+			values[field->place] = read_part(reader, &field->part);
+	}
+	return HeapTupleGetDatum(heap_form_tuple(composed->desc, values, nulls));
+}
+
+/* Adds an attribute to the image; its order is known if all texts inside have one collation. */
+static bool
+add_field(ComposedImage *composed, Form_pg_attribute att)
+{
+	ValueImage	before = composed->image;
+	ValueImage *image = &composed->image;
+
+	if ((OidIsValid(att->attcollation) && !get_collation_isdeterministic(att->attcollation)) ||
+		!set_part(composed, att->atttypid, att->attcollation))
+		return false;
+	if (image->order == VALUE_ORDER_OF_COLLATION && !OidIsValid(image->order_collation))
+		image->order_collation = att->attcollation;
+	if (before.type == PENUMBRA_BPCHAR)
+		image->type = PENUMBRA_BPCHAR;
+	if (before.order == VALUE_ORDER_UNKNOWN ||
+		(before.order == VALUE_ORDER_OF_COLLATION && image->order == VALUE_ORDER_OF_COLLATION &&
+		 before.order_collation != image->order_collation))
+		image->order = VALUE_ORDER_UNKNOWN;
+	else if (before.order == VALUE_ORDER_OF_COLLATION && image->order == VALUE_ORDER_OF_IMAGE)
+	{
+		image->order = before.order;
+		image->order_collation = before.order_collation;
+	}
+	composed->fields[composed->field_count++] = (Field) {.place = att->attnum - 1,.part = composed->part};
+	return true;
+}
+
+static uint64
+shape_of(TupleDesc desc)
+{
+	uint64		shape = desc->natts;
+
+	for (int i = 0; i < desc->natts; i++)
+	{
+		Form_pg_attribute att = TupleDescAttr(desc, i);
+
+		shape = hash_combine64(shape, att->attisdropped ? 0 : ((uint64) att->atttypid << 32 | att->attcollation));
+	}
+	return shape | 1;
+}
+
+static bool
+has_shape(Oid type, uint64 shape)
+{
+	TupleDesc	desc = lookup_rowtype_tupdesc(type, -1);
+	bool		is_same = shape_of(desc) == shape;
+
+	ReleaseTupleDesc(desc);
+	return is_same;
+}
+
+/* In the current memory context. */
+static bool
+set_composite(ComposedImage *composed)
+{
+	bool		is_possible = true;
+
+	composed->desc = lookup_rowtype_tupdesc_copy(composed->type, -1);
+	composed->fields = palloc(sizeof(Field) * composed->desc->natts);
+	composed->write = write_composite;
+	composed->read = read_composite;
+	composed->image.type = PENUMBRA_TEXT;
+	composed->image.order = VALUE_ORDER_OF_IMAGE;
+	composed->image.shape = shape_of(composed->desc);
+	for (int i = 0; is_possible && i < composed->desc->natts; i++)
+	{
+		Form_pg_attribute att = TupleDescAttr(composed->desc, i);
+
+		is_possible = att->attisdropped || add_field(composed, att);
+	}
+	return is_possible;
+}
+
 /* ---------------------------------------------------------------- images - */
 
 static bool
@@ -935,6 +1069,7 @@ decode(const ComposedImage *composed, const char *image, uint32 length)
 typedef struct KnownImage
 {
 	Oid			type;			/* key */
+	Oid			relid;			/* of a composite */
 	bool		is_current;
 	bool		has_image;
 	ComposedImage *composed;	/* where it is, as others may hold it */
@@ -954,6 +1089,20 @@ forget_images(Datum argument, int cache_id, uint32 hash_value)
 		image->is_current = false;
 }
 
+static void
+forget_composites(Datum argument, Oid relid)
+{
+	HASH_SEQ_STATUS images;
+	KnownImage *image;
+
+	hash_seq_init(&images, known);
+	while ((image = hash_seq_search(&images)) != NULL)
+	{
+		if (OidIsValid(image->relid) && (relid == InvalidOid || relid == image->relid))
+			image->is_current = false;
+	}
+}
+
 static KnownImage *
 known_image(Oid type_oid)
 {
@@ -965,6 +1114,7 @@ known_image(Oid type_oid)
 	{
 		known = hash_create("Penumbra images", 32, &ctl, HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
 		CacheRegisterSyscacheCallback(TYPEOID, forget_images, (Datum) 0);
+		CacheRegisterRelcacheCallback(forget_composites, (Datum) 0);
 	}
 	image = hash_search(known, &type_oid, HASH_ENTER, &is_found);
 	if (!is_found)
@@ -986,27 +1136,52 @@ set_image(ComposedImage *composed)
 	return type_is_multirange(composed->type) && set_range(composed, get_multirange_range(composed->type), true);
 }
 
+/* Of a composite type of its own; tables have a type, too, whose values are not stored. */
+static Oid
+relation_of_composite(Oid type_oid)
+{
+	Oid			relid = type_oid < FirstGenbkiObjectId ? InvalidOid : get_typ_typrelid(type_oid);
+
+	return OidIsValid(relid) && get_rel_relkind(relid) == RELKIND_COMPOSITE_TYPE ? relid : InvalidOid;
+}
+
+/* In its place, as others may hold it; an image of a composite has a new one, and the old one stays as it is. */
+static void
+make_image(KnownImage *image, Oid relid)
+{
+	MemoryContext around = MemoryContextSwitchTo(TopMemoryContext);
+	ComposedImage made = {
+		.type = image->type,
+		.image = {.has_parts = true,.encode_parts = encode,.decode_parts = decode}
+	};
+
+	image->has_image = OidIsValid(relid) ? set_composite(&made) : set_image(&made);
+	image->relid = relid;
+	image->is_current = true;
+	if (image->has_image && (image->composed == NULL || made.image.shape != 0))
+		image->composed = palloc(sizeof(ComposedImage));
+	if (image->has_image)
+	{
+		*image->composed = made;
+		image->composed->image.composed = image->composed;
+	}
+	MemoryContextSwitchTo(around);
+}
+
 static const ValueImage *
 image_of(Oid type_oid)
 {
-	ComposedImage made = {
-		.type = type_oid,
-		.image = {.has_parts = true,.encode_parts = encode,.decode_parts = decode}
-	};
-	KnownImage *image = known_image(type_oid);
+	Oid			relid = relation_of_composite(type_oid);
+	KnownImage *image;
 
+	/* what was changed until then is known behind it */
+	if (OidIsValid(relid))
+		LockRelationOid(relid, AccessShareLock);
+	image = known_image(type_oid);
+	if (!image->is_current && OidIsValid(relid) && image->has_image)
+		image->is_current = has_shape(type_oid, image->composed->image.shape);
 	if (!image->is_current)
-	{
-		image->has_image = set_image(&made);
-		image->is_current = true;
-		if (image->has_image && image->composed == NULL)
-			image->composed = MemoryContextAlloc(TopMemoryContext, sizeof(ComposedImage));
-		if (image->has_image)
-		{
-			*image->composed = made;
-			image->composed->image.composed = image->composed;
-		}
-	}
+		make_image(image, relid);
 	return image->has_image ? &image->composed->image : NULL;
 }
 

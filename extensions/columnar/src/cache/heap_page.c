@@ -136,6 +136,7 @@ struct HeapRowReader
 	CompatPages pages;		/* none where next_block is NULL */
 	Buffer		next_buffer;	/* the page after it, pinned so that its memory is on its way */
 	uint64	   *positions;		/* of the rows, a column after the others; NULL: none */
+	uint64		table_bits;		/* in each */
 	bool		is_asked_for_tuples;
 	PenumbraTuples *tuples;		/* NULL: not asked for, or not possible */
 	MemoryContextCallback tuples_callback;
@@ -812,8 +813,9 @@ heap_row_position(BlockNumber block, OffsetNumber offset)
 }
 
 void
-heap_row_reader_give_positions(HeapRowReader *reader)
+heap_row_reader_give_positions(HeapRowReader *reader, int table)
 {
+	reader->table_bits = (uint64) table << POSITION_TABLE_SHIFT;
 	reader->positions = MemoryContextAlloc(reader->context, sizeof(uint64) * MaxHeapTuplesPerPage);
 	reader->inputs[reader->ncolumns].values = reader->positions;
 	reader->is_asked_for_tuples = true;
@@ -832,7 +834,8 @@ heap_row_reader_append_rows(HeapRowReader *reader, PenumbraRows *rows, Size byte
 
 	if (reader->positions != NULL)
 		for (uint32 i = reader->next_tuple; i < reader->tuple_count; i++)
-			reader->positions[i - reader->next_tuple] = (uint64) heap_row_position(block, reader->tuples_at[i]);
+			reader->positions[i - reader->next_tuple] =
+				(uint64) heap_row_position(block, reader->tuples_at[i]) | reader->table_bits;
 	reader->next_tuple += append_tuples(reader, BufferGetPage(reader->buffer),
 										reader->tuples_at + reader->next_tuple,
 										reader->tuple_count - reader->next_tuple,

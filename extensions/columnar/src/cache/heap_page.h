@@ -50,8 +50,12 @@ extern uint32 heap_row_reader_open_rows(HeapRowReader *reader, const ItemPointer
 /* The position of a row of the heap: its page and offset, with a bit that no position in a chunk has. */
 #define POSITION_IS_OF_HEAP		(INT64CONST(1) << 62)
 extern int64 heap_row_position(BlockNumber block, OffsetNumber offset);
+/* Of a scan of several tables the bits between these tell the row's. */
+#define POSITION_TABLE_SHIFT	48
+#define POSITION_TABLES_MAX		(1 << 14)
+#define POSITION_TABLE(position)	((int) ((position) >> POSITION_TABLE_SHIFT) & (POSITION_TABLES_MAX - 1))
 /* Before the first page: rows get their positions, see heap_row_position(), as a column after the others. */
-extern void heap_row_reader_give_positions(HeapRowReader *reader);
+extern void heap_row_reader_give_positions(HeapRowReader *reader, int table);
 /*
  * Appends the next rows of the open page, detoasted: all, or one and more up
  * to that which exceeds bytes_limit.  False: that was the page's last.

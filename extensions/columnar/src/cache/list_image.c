@@ -194,33 +194,6 @@ list_image_one_element(void)
 	return (Node *) element;
 }
 
-/* As in the engine's flat vectors; 0: of strings. */
-static int
-width_of(PenumbraType type)
-{
-	switch (type)
-	{
-		case PENUMBRA_BOOL:
-			return 1;
-		case PENUMBRA_INT2:
-			return 2;
-		case PENUMBRA_INT4:
-		case PENUMBRA_DATE:
-		case PENUMBRA_FLOAT4:
-			return 4;
-		case PENUMBRA_INT8:
-		case PENUMBRA_TIMESTAMP:
-		case PENUMBRA_TIMESTAMPTZ:
-		case PENUMBRA_FLOAT8:
-			return 8;
-		case PENUMBRA_INTERVAL:
-		case PENUMBRA_UUID:
-			return 16;
-		default:
-			return 0;
-	}
-}
-
 ListMaker *
 list_maker_create(Node *expr, ExprContext *econtext)
 {
@@ -229,7 +202,7 @@ list_maker_create(Node *expr, ExprContext *econtext)
 
 	maker->function = call->funcid;
 	maker->image = value_image_of(exprType(expr));
-	maker->width = width_of(maker->image->type);
+	maker->width = value_image_width(maker->image->type);
 	maker->array_element = get_base_element_type(exprType(linitial(call->args)));
 	if (OidIsValid(maker->array_element))
 		get_typlenbyvalalign(maker->array_element, &maker->length, &maker->is_by_value, &maker->align);

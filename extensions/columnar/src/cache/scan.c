@@ -61,6 +61,7 @@ typedef struct ScanState
 	int			ncolumns;
 	ColumnKey  *columns;
 	bool		gives_order;	/* positions are heap_row_position() */
+	int64		table_bits;		/* in other positions */
 	int			npinned;
 	CachedChunk **pinned;
 	CachedChunk **patches;		/* of these, pinned; NULL: none */
@@ -522,21 +523,26 @@ find_chunk_rows(ScanState *state, CachedChunk *chunk, const ChunkProof *proof, C
 
 /*
  * A row's position: its number in the chunk or patch, of which the bits above
- * tell the number, or, of the heap, its page and offset.
+ * tell the number, or, of the heap, its page and offset.  The table's number,
+ * of several, is above both.
  */
-#define POSITION_CHUNK_SHIFT	33
-#define POSITION_IS_OF_PATCH	(INT64CONST(1) << 32)
+#define POSITION_CHUNK_SHIFT	25
+#define POSITION_IS_OF_PATCH	(INT64CONST(1) << 24)
+
+StaticAssertDecl(CHUNK_PAGES * MaxHeapTuplesPerPage <= POSITION_IS_OF_PATCH, "rows of a chunk fill their bits");
+StaticAssertDecl(MaxBlockNumber / CHUNK_PAGES < INT64CONST(1) << (POSITION_TABLE_SHIFT - POSITION_CHUNK_SHIFT),
+				 "chunks of a table fill their bits");
 
 static int64
-first_position(const CachedChunk *chunk, bool is_patch)
+first_position(const ScanState *state, const CachedChunk *chunk, bool is_patch)
 {
-	return (int64) chunk->number << POSITION_CHUNK_SHIFT | (is_patch ? POSITION_IS_OF_PATCH : 0);
+	return state->table_bits | (int64) chunk->number << POSITION_CHUNK_SHIFT | (is_patch ? POSITION_IS_OF_PATCH : 0);
 }
 
 static const CachedChunk *
 find_pinned(const ScanState *state, int64 position)
 {
-	uint32		number = (uint32) (position >> POSITION_CHUNK_SHIFT);
+	uint32		number = (uint32) ((position ^ state->table_bits) >> POSITION_CHUNK_SHIFT);
 	int			begin = 0;
 	int			end = state->npinned - 1;
 
@@ -577,7 +583,7 @@ cache_scan_locate_row(CachedScan *scan, int64 position, ItemPointer tid)
 {
 	const ScanState *state = (const ScanState *) scan;
 	const CachedChunk *chunk;
-	uint32		row = (uint32) position;
+	uint32		row = (uint32) position & (POSITION_IS_OF_PATCH - 1);
 	uint32		begin = 0;
 	uint32		end = CHUNK_PAGES - 1;
 
@@ -638,8 +644,8 @@ find_patch_segments(ScanState *state, const CachedChunk *patch)
 
 /* Of a patch the rows of the pages that it has proven. */
 static void
-find_patch_rows(const CachedChunk *patch, const ChunkProof *proof, const void *const *segments,
-				PenumbraChunk *out)
+find_patch_rows(const ScanState *state, const CachedChunk *patch, const ChunkProof *proof,
+				const void *const *segments, PenumbraChunk *out)
 {
 	ChunkRows	rows = {palloc(sizeof(PenumbraRowRange) * (CHUNK_PAGES / 2 + 1))};
 
@@ -652,7 +658,7 @@ find_patch_rows(const CachedChunk *patch, const ChunkProof *proof, const void *c
 	out->ranges = rows.ranges;
 	out->range_count = rows.range_count;
 	out->row_bits = NULL;
-	out->first_position = first_position(patch, true);
+	out->first_position = first_position(state, patch, true);
 	out->rows = patch->rows;
 	out->segments = segments;
 	out->remembered = NULL;
@@ -737,14 +743,14 @@ prove_chunk(ScanState *state, CachedChunk *chunk, CachedChunk *patch, const void
 	out->ranges = rows.ranges;
 	out->range_count = rows.range_count;
 	out->row_bits = rows.bits;
-	out->first_position = first_position(chunk, false);
+	out->first_position = first_position(state, chunk, false);
 	out->rows = chunk->rows;
 	out->segments = segments;
 	out->remembered = NULL;
 	count = rows.range_count > 0 ? 1 : 0;
 	if (patch_segments == NULL)
 		return count;
-	find_patch_rows(patch, &proof, patch_segments, &out[count]);
+	find_patch_rows(state, patch, &proof, patch_segments, &out[count]);
 	return out[count].range_count > 0 ? count + 1 : count;
 }
 
@@ -1094,11 +1100,12 @@ cache_scan_prove_part(CachedScan *scan, BlockNumber begin, BlockNumber end)
 }
 
 CachedScan *
-cache_scan_begin(Relation rel, Snapshot snapshot, const ColumnKey *columns, int ncolumns, bool gives_order)
+cache_scan_begin(Relation rel, Snapshot snapshot, const ColumnKey *columns, int ncolumns, bool gives_order, int table)
 {
 	CachedScan *scan = begin_scan(rel, snapshot, columns, ncolumns);
 
 	((ScanState *) scan)->gives_order = gives_order;
+	((ScanState *) scan)->table_bits = (int64) table << POSITION_TABLE_SHIFT;
 	prove_pages((ScanState *) scan, 0, scan->nblocks, false);
 	STOP_POINT("scan-after-validation");
 	return scan;

@@ -352,3 +352,29 @@ value_image_read(const ValueImage *image, uint64 made, uint32 length)
 	return image->composed == NULL ? image->decode(made, length)
 		: image->decode_parts(image->composed, (const char *) (uintptr_t) made, length);
 }
+
+int
+value_image_width(PenumbraType type)
+{
+	switch (type)
+	{
+		case PENUMBRA_BOOL:
+			return 1;
+		case PENUMBRA_INT2:
+			return 2;
+		case PENUMBRA_INT4:
+		case PENUMBRA_DATE:
+		case PENUMBRA_FLOAT4:
+			return 4;
+		case PENUMBRA_INT8:
+		case PENUMBRA_TIMESTAMP:
+		case PENUMBRA_TIMESTAMPTZ:
+		case PENUMBRA_FLOAT8:
+			return 8;
+		case PENUMBRA_INTERVAL:
+		case PENUMBRA_UUID:
+			return 16;
+		default:
+			return 0;
+	}
+}

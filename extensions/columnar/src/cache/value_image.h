@@ -48,6 +48,7 @@ typedef struct ValueImage
 	Datum		(*decode_parts) (const struct ComposedImage *composed, const char *image, uint32 length);
 	ValueOrder	order;
 	Oid			order_collation;	/* InvalidOid: the expression's */
+	uint64		shape;			/* of types that can be altered: another one is another image; else 0 */
 } ValueImage;
 
 typedef struct ComposedImage ComposedImage;
@@ -64,6 +65,9 @@ extern uint64 value_image_make(const ValueImage *image, Datum value, uint32 *len
 extern bool value_image_try(const ValueImage *image, Datum value, uint64 *made, uint32 *length);
 /* A value of an image of a type whose images are not its values, in the current context. */
 extern Datum value_image_read(const ValueImage *image, uint64 made, uint32 length);
+
+/* The bytes of a value in the engine's flat vectors; 0: of strings and NUMERIC, which have lengths. */
+extern int	value_image_width(PenumbraType type);
 
 /* Whether that is so of the type's images. */
 static inline bool

@@ -10,7 +10,7 @@ INSERT INTO secrets SELECT i, CASE WHEN i <= 10 THEN 'regress_reader' ELSE 'nobo
 VACUUM ANALYZE secrets;
 GRANT SELECT ON secrets TO regress_reader;
 SELECT penumbra.load('secrets');
-CREATE VIEW visible WITH (security_barrier) AS SELECT secret FROM secrets WHERE md5(owner) = md5(current_user::text);
+CREATE VIEW visible WITH (security_barrier) AS SELECT secret FROM secrets WHERE quote_ident(owner) = quote_ident(current_user::text);
 CREATE VIEW visible_known WITH (security_barrier) AS SELECT secret FROM secrets WHERE owner = current_user::text;
 GRANT SELECT ON visible, visible_known TO regress_reader;
 
@@ -39,7 +39,7 @@ SET ROLE regress_reader;
 SELECT analyzed('SELECT count(*) FROM secrets WHERE secret > ?', 50000);
 SELECT tells('SELECT count(*) FROM secrets WHERE secret > ?'), tells('SELECT secret FROM secrets WHERE secret > ?');
 RESET ROLE;
-ALTER POLICY own ON secrets USING (md5(owner) = md5(current_user::text));
+ALTER POLICY own ON secrets USING (quote_ident(owner) = quote_ident(current_user::text));
 SET ROLE regress_reader;
 SELECT count(*) FROM secrets WHERE secret > 5;
 SELECT analyzed('SELECT secret FROM secrets WHERE secret > ?', 50000);

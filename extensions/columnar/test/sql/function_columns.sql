@@ -15,23 +15,23 @@ FROM generate_series(1, 70000) i;
 VACUUM ANALYZE visit;
 SELECT penumbra.load('visit') > 0 AS loaded;
 -- before they are cached, PostgreSQL computes them
-SELECT * FROM compared($$SELECT regexp_replace(url, '^https?://(?:www\.)?([^/]+)/.*$', '\1'), count(*) FROM visit GROUP BY 1$$);
-SELECT penumbra.load('visit', ARRAY[$$regexp_replace(url, '^https?://(?:www\.)?([^/]+)/.*$', '\1')$$, 'md5(url)', $$split_part(url, '/', 3)$$,
-	$$to_char(at, 'YYYY-MM-DD HH24:MI')$$, $$lpad(md5(url), 40, '*')$$, $$date_bin('15 minutes', at, timestamp '2000-01-01')$$, 'div(price, 3)', $$(regexp_match(url, 'host(\d+)'))[1]$$,
-	'sha256(uuid_send(code))', $$jsonb_array_length(doc -> 'tags')$$, $$(doc -> 'price')::numeric$$, $$doc @? '$.tags[*] ? (@ == 2)'$$]) > 0 AS loaded;
+SELECT * FROM compared($$SELECT regexp_replace(url, '^https?://(www\.)*([^/]+)/.*$', '\2'), count(*) FROM visit GROUP BY 1$$);
+SELECT penumbra.load('visit', ARRAY[$$regexp_replace(url, '^https?://(www\.)*([^/]+)/.*$', '\2')$$, 'to_hex(hashtext(url))', $$split_part(url, '/', 3)$$,
+	$$to_char(at, 'YYYY-MM-DD HH24:MI')$$, $$lpad(to_hex(hashtext(url)), 40, '*')$$, $$date_bin('15 minutes', at, timestamp '2000-01-01')$$, 'div(price, 3)', $$(regexp_match(url, 'host(\d+)'))[1]$$,
+	'sha512(uuid_send(code))', $$jsonb_array_length(doc -> 'tags')$$, $$(doc -> 'price')::numeric$$, $$doc @? '$.tags[*] ? (@ == 2)'$$]) > 0 AS loaded;
 -- keys of groups and orders, conditions, arguments
-SELECT * FROM compared($$SELECT regexp_replace(url, '^https?://(?:www\.)?([^/]+)/.*$', '\1'), count(*) FROM visit GROUP BY 1$$);
-SELECT * FROM compared($$SELECT split_part(url, '/', 3), min(id), count(*) FROM visit WHERE md5(url) < '8' GROUP BY 1$$);
+SELECT * FROM compared($$SELECT regexp_replace(url, '^https?://(www\.)*([^/]+)/.*$', '\2'), count(*) FROM visit GROUP BY 1$$);
+SELECT * FROM compared($$SELECT split_part(url, '/', 3), min(id), count(*) FROM visit WHERE to_hex(hashtext(url)) < '8' GROUP BY 1$$);
 SELECT * FROM compared($$SELECT to_char(at, 'YYYY-MM-DD HH24:MI'), sum(price) FROM visit GROUP BY 1$$);
-SELECT * FROM compared($$SELECT date_bin('15 minutes', at, timestamp '2000-01-01') b, count(DISTINCT lpad(md5(url), 40, '*')) FROM visit GROUP BY 1 ORDER BY 1$$);
-SELECT * FROM compared($$SELECT max(div(price, 3)), sum(length(md5(url))) FROM visit WHERE id > 500$$);
+SELECT * FROM compared($$SELECT date_bin('15 minutes', at, timestamp '2000-01-01') b, count(DISTINCT lpad(to_hex(hashtext(url)), 40, '*')) FROM visit GROUP BY 1 ORDER BY 1$$);
+SELECT * FROM compared($$SELECT max(div(price, 3)), sum(length(to_hex(hashtext(url)))) FROM visit WHERE id > 500$$);
 SELECT * FROM compared($$SELECT (regexp_match(url, 'host(\d+)'))[1]::int % 10, count(*) FROM visit GROUP BY 1$$);
-SELECT * FROM compared($$SELECT count(DISTINCT sha256(uuid_send(code))) FROM visit$$);
+SELECT * FROM compared($$SELECT count(DISTINCT sha512(uuid_send(code))) FROM visit$$);
 SELECT * FROM compared($$SELECT jsonb_array_length(doc -> 'tags'), sum((doc -> 'price')::numeric) FROM visit WHERE doc @? '$.tags[*] ? (@ == 2)' GROUP BY 1$$);
-SELECT * FROM compared($$SELECT a.id FROM visit a JOIN visit b ON md5(a.url) = md5(b.url) WHERE a.id < 2000 AND b.n = 3$$);
-SELECT * FROM compared($$SELECT a.id, count(md5(b.url)) FROM visit a LEFT JOIN visit b ON b.id = a.id + 59000 WHERE a.id < 3000 GROUP BY 1$$);
-SELECT * FROM compared($$SELECT split_part(url, '/', 3), count(*) FROM visit GROUP BY url HAVING md5(url) < '1'$$);
-SELECT * FROM compared($$SELECT id FROM visit ORDER BY md5(url), id LIMIT 7$$);
+SELECT * FROM compared($$SELECT a.id FROM visit a JOIN visit b ON to_hex(hashtext(a.url)) = to_hex(hashtext(b.url)) WHERE a.id < 2000 AND b.n = 3$$);
+SELECT * FROM compared($$SELECT a.id, count(to_hex(hashtext(b.url))) FROM visit a LEFT JOIN visit b ON b.id = a.id + 59000 WHERE a.id < 3000 GROUP BY 1$$);
+SELECT * FROM compared($$SELECT split_part(url, '/', 3), count(*) FROM visit GROUP BY url HAVING to_hex(hashtext(url)) < '1'$$);
+SELECT * FROM compared($$SELECT id FROM visit ORDER BY to_hex(hashtext(url)), id LIMIT 7$$);
 -- values that repeat stay host calls
 SELECT * FROM compared($$SELECT to_char(at, 'YYYY-MM'), to_hex(n), count(*) FROM visit GROUP BY 1, 2$$);
 -- unless they are cached
@@ -40,16 +40,16 @@ SELECT * FROM compared($$SELECT to_char(at, 'YYYY-MM'), to_hex(n), count(*) FROM
 -- rows that were changed since
 UPDATE visit SET url = 'https://changed.example.org/' || id WHERE id % 1000 = 7;
 DELETE FROM visit WHERE id % 1000 = 8;
-SELECT * FROM compared($$SELECT split_part(url, '/', 3), count(*), count(DISTINCT md5(url)) FROM visit GROUP BY 1$$);
+SELECT * FROM compared($$SELECT split_part(url, '/', 3), count(*), count(DISTINCT to_hex(hashtext(url))) FROM visit GROUP BY 1$$);
 -- what follows from more than the arguments, or is not PostgreSQL's own, is none
 SELECT penumbra.load('visit', ARRAY[$$to_char(at_tz, 'YYYY-MM-DD HH24:MI')$$]);
 SELECT penumbra.load('visit', ARRAY[$$to_char(at, 'TMDay HH24:MI')$$]);
 SELECT penumbra.load('visit', ARRAY[$$to_char(at, url)$$]);
-CREATE FUNCTION mine(text) RETURNS text IMMUTABLE LANGUAGE plpgsql AS $$ BEGIN RETURN md5($1); END $$;
+CREATE FUNCTION mine(text) RETURNS text IMMUTABLE LANGUAGE plpgsql AS $$ BEGIN RETURN to_hex(hashtext($1)); END $$;
 SELECT penumbra.load('visit', ARRAY['mine(url)']);
 SELECT * FROM compared('SELECT count(*) FROM visit WHERE mine(url) < ''3''');
 -- an error of a row ends a load, and the query is PostgreSQL's
-CREATE TABLE fragile AS SELECT i AS id, i % 20 AS n, i * 13 % 50021 AS k, md5(i::text) AS filler FROM generate_series(1, 50000) i;
+CREATE TABLE fragile AS SELECT i AS id, i % 20 AS n, i * 13 % 50021 AS k, to_hex(hashtext(i::text)) AS filler FROM generate_series(1, 50000) i;
 VACUUM ANALYZE fragile;
 SELECT penumbra.load('fragile', ARRAY['id', 'n', 'k', 'div(1000000, k)', 'to_hex(k)']) > 0 AS loaded;
 PREPARE sums AS SELECT sum(CASE WHEN id <= 50000 THEN div(1000000, k) ELSE 1 END), count(DISTINCT to_hex(k)) FROM fragile;
@@ -81,12 +81,12 @@ CREATE TABLE parted_4 PARTITION OF parted_3 FOR VALUES WITH (MODULUS 1, REMAINDE
 INSERT INTO parted SELECT id, url, at FROM visit;
 VACUUM ANALYZE parted;
 SELECT penumbra.load(t) > 0 AS loaded FROM (VALUES ('parted_1'), ('parted_2')) p (t);
-SELECT * FROM compared($$SELECT split_part(url, '/', 3), count(*) FROM parted WHERE md5(url) < '8' GROUP BY 1$$);
-SELECT penumbra.load(t, ARRAY['md5(url)', $q$split_part(url, '/', 3)$q$]) > 0 AS loaded FROM (VALUES ('parted_1'), ('parted_2')) p (t);
-SELECT * FROM compared($$SELECT split_part(url, '/', 3), count(*) FROM parted WHERE md5(url) < '8' GROUP BY 1$$);
-SELECT * FROM compared($$SELECT id, md5(url) FROM parted WHERE id > 39000 ORDER BY md5(url), id LIMIT 7$$);
-SELECT * FROM compared($$SELECT p.id, v.n, split_part(p.url, '/', 3) FROM parted p JOIN visit v ON md5(p.url) = md5(v.url) WHERE v.id < 200$$);
+SELECT * FROM compared($$SELECT split_part(url, '/', 3), count(*) FROM parted WHERE to_hex(hashtext(url)) < '8' GROUP BY 1$$);
+SELECT penumbra.load(t, ARRAY['to_hex(hashtext(url))', $q$split_part(url, '/', 3)$q$]) > 0 AS loaded FROM (VALUES ('parted_1'), ('parted_2')) p (t);
+SELECT * FROM compared($$SELECT split_part(url, '/', 3), count(*) FROM parted WHERE to_hex(hashtext(url)) < '8' GROUP BY 1$$);
+SELECT * FROM compared($$SELECT id, to_hex(hashtext(url)) FROM parted WHERE id > 39000 ORDER BY to_hex(hashtext(url)), id LIMIT 7$$);
+SELECT * FROM compared($$SELECT p.id, v.n, split_part(p.url, '/', 3) FROM parted p JOIN visit v ON to_hex(hashtext(p.url)) = to_hex(hashtext(v.url)) WHERE v.id < 200$$);
 UPDATE parted SET url = 'https://changed.example.org/again/' || id WHERE id % 1000 = 9;
-SELECT * FROM compared($$SELECT split_part(url, '/', 3), count(*) FROM parted WHERE md5(url) < '8' GROUP BY 1$$);
+SELECT * FROM compared($$SELECT split_part(url, '/', 3), count(*) FROM parted WHERE to_hex(hashtext(url)) < '8' GROUP BY 1$$);
 DROP TABLE visit, fragile, broken, parted;
 DROP FUNCTION compared, explained, mine;

@@ -17,29 +17,29 @@ SELECT penumbra.load('visit') > 0 AS loaded;
 -- keys of groups, with NULL among the inputs and the results
 SELECT * FROM compared('SELECT to_char(day, ''YYYY-MM''), count(*), sum(price) FROM visit GROUP BY 1');
 SELECT * FROM compared('SELECT quote_ident(split_part(url, ''/'', 3)), count(*) FROM visit GROUP BY 1');
-SELECT * FROM compared('SELECT regexp_replace(url, ''^https?://([^/]*)/.*'', ''\1''), count(*), min(price) FROM visit GROUP BY 1');
-SELECT * FROM compared('SELECT md5(url), to_char(day, ''Day''), sum(score) FROM visit GROUP BY 1, 2');
-SELECT * FROM compared('SELECT nullif(substring(url FROM ''host(\d+)''), ''5''), count(*) FROM visit GROUP BY 1');
+SELECT * FROM compared('SELECT regexp_replace(url, ''^https?://(www\.)*([^/]*)/.*'', ''\2''), count(*), min(price) FROM visit GROUP BY 1');
+SELECT * FROM compared('SELECT to_hex(hashtext(url)), to_char(day, ''Day''), sum(score) FROM visit GROUP BY 1, 2');
+SELECT * FROM compared('SELECT nullif(substring(url FROM ''host(\d)*''), ''5''), count(*) FROM visit GROUP BY 1');
 SELECT * FROM compared('SELECT (string_to_array(url, ''.''))[1], count(*) FROM visit GROUP BY 1');
 SELECT * FROM compared('SELECT quote_nullable(url), quote_nullable(tiny), count(*) FROM visit GROUP BY 1, 2');
 SELECT * FROM compared('SELECT width_bucket(score, 0, 4, 7), count(*) FROM visit GROUP BY 1');
 SELECT * FROM compared('SELECT make_timestamp(2024, tiny + 1, 1, 0, 0, 0), count(*) FROM visit GROUP BY 1');
 SELECT * FROM compared('SELECT to_char(tiny, ''RN''), sqrt(tiny::numeric), uuid_send(code) IS NULL, count(*) FROM visit GROUP BY 1, 2, 3');
 SELECT * FROM compared('SELECT day - interval ''1 month'' * tiny, count(*) FROM visit GROUP BY 1');
-SELECT * FROM compared('SELECT md5(CASE WHEN md5(url) > ''8'' THEN url WHEN tiny = 3 THEN md5(url) ELSE ''none'' END), count(*) FROM visit GROUP BY 1');
+SELECT * FROM compared('SELECT to_hex(hashtext(CASE WHEN to_hex(hashtext(url)) > ''8'' THEN url WHEN tiny = 3 THEN to_hex(hashtext(url)) ELSE ''none'' END)), count(*) FROM visit GROUP BY 1');
 -- conditions: their order decides what is evaluated
 SELECT * FROM compared('SELECT count(*) FROM visit WHERE url ~ ''(t)\1ps://host1[0-2]\.''');
 SELECT * FROM compared('SELECT count(*) FROM visit WHERE url ~* ''(T)\1PS://HOST3'' AND to_char(day, ''DY'') IN (''MON'', ''SUN'')');
 SELECT * FROM compared('SELECT count(*) FROM visit WHERE CASE WHEN tiny > 0 THEN width_bucket(score, 0, tiny, 3) END = 2', 'prefer');
 SELECT * FROM compared('SELECT count(*) FROM visit WHERE tiny > 0 AND log(tiny::numeric * 1.5, 10) > 2');
 SELECT * FROM compared('SELECT id, url FROM visit WHERE reverse(url) LIKE ''6%'' ORDER BY id DESC LIMIT 5');
-SELECT * FROM compared('SELECT count(*) FROM visit a JOIN visit b ON a.id = b.id AND md5(a.url) < md5(b.url || ''x'')', 'prefer');
-SELECT * FROM compared('SELECT day, count(*) FROM visit GROUP BY day HAVING to_char(sum(price), ''FM999999.00'') LIKE ''%5.00''');
-SELECT * FROM compared('SELECT url, sum(price) FROM visit GROUP BY url HAVING md5(url) < ''8''');
+SELECT * FROM compared('SELECT count(*) FROM visit a JOIN visit b ON a.id = b.id AND to_hex(hashtext(a.url)) < to_hex(hashtext(b.url || ''x''))', 'prefer');
+SELECT * FROM compared('SELECT day, count(*) FROM visit GROUP BY day HAVING to_char(sum(price), ''FM999999.00L'') LIKE ''%5.00 ''');
+SELECT * FROM compared('SELECT url, sum(price) FROM visit GROUP BY url HAVING to_hex(hashtext(url)) < ''8''');
 -- arguments of aggregates, orders, windows, DISTINCT
-SELECT * FROM compared('SELECT tiny, max(to_char(day, ''YYYY-MM-DD'')), count(DISTINCT md5(url)), sum(length(md5(url))) FROM visit GROUP BY tiny');
+SELECT * FROM compared('SELECT tiny, max(to_char(day, ''YYYY-MM-DD'')), count(DISTINCT to_hex(hashtext(url))), sum(length(to_hex(hashtext(url)))) FROM visit GROUP BY tiny');
 SELECT * FROM compared('SELECT DISTINCT to_char(day, ''Mon'') FROM visit');
-SELECT * FROM compared('SELECT id, md5(url) FROM visit ORDER BY md5(url), id LIMIT 7');
+SELECT * FROM compared('SELECT id, to_hex(hashtext(url)) FROM visit ORDER BY to_hex(hashtext(url)), id LIMIT 7');
 SELECT * FROM compared('SELECT id, rank() OVER (PARTITION BY to_char(day, ''YYYYMM'') ORDER BY id) FROM visit WHERE id % 500 = 0');
 SELECT * FROM compared('SELECT to_char(day, ''YYYY''), to_char(day, ''Mon''), sum(price) FROM visit GROUP BY ROLLUP (1, 2)');
 -- instants: what the format shows no more of is not told apart
@@ -52,7 +52,7 @@ SELECT * FROM compared('SELECT to_char(at_tz, ''YYYY-MM-DD''), to_char(at_tz, ''
 SELECT * FROM compared('SELECT to_char(at_tz, ''DD TZ''), count(*) FROM visit GROUP BY 1', 'prefer');
 RESET timezone;
 -- left as it is: hardly any input comes twice, the function is volatile, the column is not cached
-SELECT * FROM compared('SELECT md5(id::text || url), count(*) FROM visit GROUP BY 1 HAVING count(*) > 1');
+SELECT * FROM compared('SELECT to_hex(hashtext(id::text || url)), count(*) FROM visit GROUP BY 1 HAVING count(*) > 1');
 SELECT * FROM compared('SELECT tiny + random() * 0, count(*) FROM visit GROUP BY 1', 'prefer');
 -- functions of the user's, with settings and queries of their own; stable ones see the statement's snapshot
 CREATE TABLE region (tiny smallint, name text);

@@ -232,7 +232,17 @@ SELECT operation, same(format('SELECT few, s FROM big %s SELECT few, s FROM smal
 SELECT same('SELECT FROM big UNION SELECT FROM small'), same('SELECT 1 FROM big EXCEPT SELECT k FROM small'),
     same('SELECT k, few FROM small UNION SELECT k, nextval(''nowhere'') FROM big');
 SELECT same('SELECT s, few FROM big UNION ALL SELECT s, k FROM small ORDER BY few, s LIMIT 3');
+-- ALL: as often as the sides say, of no rows and of rows without columns, and below what reads them again.
+SELECT operation, same(format('SELECT k %% 7 FROM big %s ALL SELECT k %% 5 FROM small', operation)),
+    same(format('SELECT k FROM big %s ALL SELECT k FROM nothing', operation)), same(format('SELECT k FROM nothing %s ALL SELECT k FROM big', operation)),
+    same(format('SELECT FROM big %s ALL SELECT FROM small', operation)),
+    same(format('SELECT s, d, f, c FROM big %s ALL SELECT s, d, f, c FROM big WHERE few < 3', operation)),
+    same(format('SELECT x, count(*) FROM (SELECT few AS x FROM big %s ALL SELECT few FROM small) q GROUP BY x', operation)),
+    same(format('SELECT few FROM big %s ALL SELECT few FROM small ORDER BY 1 DESC LIMIT 5', operation)),
+    same(format('SELECT a.k, q.x FROM small a JOIN (SELECT few AS x FROM big %s ALL SELECT few FROM small) q ON q.x = a.few', operation))
+  FROM unnest('{INTERSECT,EXCEPT}'::text[]) operation;
 SET penumbra.mode = prefer;
+EXPLAIN (COSTS OFF) SELECT few, s FROM big EXCEPT ALL SELECT few, s FROM small;
 EXPLAIN (COSTS OFF, VERBOSE) SELECT few AS a, s FROM big UNION SELECT few, s FROM small ORDER BY a;
 EXPLAIN (COSTS OFF, VERBOSE) SELECT * FROM (SELECT few AS a, s FROM big UNION SELECT few, s FROM small) u,
   LATERAL (SELECT * FROM small WHERE small.few = u.a LIMIT 1) l;

@@ -16,6 +16,18 @@ INSERT INTO rows_of (id, d, s, z) VALUES (12, 'infinity', 'infinity', '-infinity
   (17, '2001-02-03', '2001-02-03 00:00:00.000001', '2001-02-03'), (18, '2001-02-03', '2001-02-03', '2001-02-03');
 VACUUM ANALYZE rows_of;
 SELECT penumbra.load('rows_of') > 0 AS loaded;
+-- columns of types that the engine has images of, and one that is gone
+CREATE TYPE kind AS ENUM ('small', 'large');
+CREATE TABLE wide (id int, gone text, kind kind, whole bool, address inet, at time, code uuid, bytes bytea, small int2, large int8, single real,
+  bits bit(3), named varchar(9), money money);
+INSERT INTO wide SELECT i, 'gone', (ARRAY['large', 'small', NULL]::kind[])[1 + i % 3], i % 2 = 0, ('10.0.0.' || i)::inet, i * interval '1 minute',
+  md5(i::text)::uuid, decode(md5(i::text), 'hex'), i, i * 5000000000, i / 7.0, (i % 8)::bit(3), 'n' || i, i FROM generate_series(1, 50) i;
+UPDATE wide SET kind = 'small' WHERE kind IS NULL;
+INSERT INTO wide (id, kind) VALUES (60, 'large');
+ALTER TABLE wide DROP COLUMN gone;
+VACUUM FULL ANALYZE wide;
+VACUUM wide;
+SELECT penumbra.load('wide') > 0 AS loaded;
 -- whether the query runs in vectors, or why not, and whether the answer is PostgreSQL's
 CREATE FUNCTION ordered(query text, OUT in_vectors boolean, OUT reason text, OUT are_equal boolean)
 LANGUAGE plpgsql AS $$
@@ -66,6 +78,40 @@ SELECT * FROM ordered('SELECT g, array_agg(id ORDER BY f DESC), array_agg(f ORDE
   array_agg(t ORDER BY v NULLS FIRST, id), array_agg(c ORDER BY id), array_agg(i ORDER BY id), array_agg(v = 5 ORDER BY id),
   array_agg(v::int2 ORDER BY id), array_agg(id::int8 ORDER BY id), array_agg(f::real ORDER BY id) FROM o WHERE id < 300 GROUP BY g');
 SELECT * FROM ordered('SELECT array_agg(DISTINCT v), array_agg(DISTINCT v ORDER BY v DESC), count(DISTINCT v), array_agg(v ORDER BY id) FILTER (WHERE id < 0) FROM o');
+-- JSON of what was collected
+SELECT * FROM ordered('SELECT g, json_agg(v ORDER BY id), jsonb_agg(n ORDER BY id DESC), json_agg(t ORDER BY v NULLS FIRST, id), jsonb_agg(c ORDER BY id),
+  json_agg(i ORDER BY id), json_agg(v = 5 ORDER BY id), jsonb_agg(f ORDER BY id), json_agg(m ORDER BY id) FROM o GROUP BY g');
+SELECT * FROM ordered('SELECT json_agg(DISTINCT v), jsonb_agg(DISTINCT t ORDER BY t DESC), json_agg(v ORDER BY id) FILTER (WHERE id < 0), jsonb_agg(v ORDER BY id) FROM o');
+SELECT * FROM ordered('SELECT json_agg(d ORDER BY id), jsonb_agg(s ORDER BY id), json_agg(z ORDER BY id), json_agg(a ORDER BY id), jsonb_agg(b ORDER BY id) FROM rows_of');
+SELECT * FROM ordered('SELECT json_agg(CASE v WHEN 1 THEN ''NaN'' WHEN 2 THEN n END ORDER BY id), jsonb_agg(CASE v WHEN 1 THEN ''NaN'' WHEN 2 THEN ''-Infinity'' ELSE f END ORDER BY id) FROM o');
+SELECT * FROM ordered('SELECT json_agg(t ORDER BY id), jsonb_agg(t ORDER BY id) FROM o WHERE id < 0');
+SELECT * FROM ordered('SELECT g, j, length(j::text) FROM (SELECT g, json_agg(id ORDER BY id) AS j FROM o GROUP BY g) q WHERE g > 3');
+SELECT * FROM ordered('SELECT g, v, jsonb_agg(id ORDER BY id), jsonb_array_length(jsonb_agg(id ORDER BY id)) FROM o WHERE id < 500 GROUP BY ROLLUP (g, v)');
+-- of rows, and of what PostgreSQL makes of columns
+SELECT * FROM ordered('SELECT g, json_agg(o ORDER BY id), jsonb_agg(row_to_json(o) ORDER BY id DESC) FROM o WHERE id < 400 GROUP BY g');
+SELECT * FROM ordered('SELECT json_agg(q ORDER BY id), jsonb_agg(to_jsonb(q) ORDER BY id) FROM (SELECT id, t AS "a name", n FROM o WHERE v < 9) q');
+SELECT * FROM ordered('SELECT g, json_agg(json_build_object(''id'', id, ''twice'', 2 * m, ''list'', ARRAY[v, g], ''none'', NULL) ORDER BY t, id) FROM o GROUP BY g');
+SELECT * FROM ordered('SELECT json_agg(ROW(v, t, i) ORDER BY id), json_agg((z, c) ORDER BY id), jsonb_agg(ARRAY[v, g] ORDER BY id) FROM o');
+SELECT * FROM ordered('SELECT json_agg(o ORDER BY id) FILTER (WHERE v = 7), jsonb_agg(o) FROM o WHERE id < 300');
+SELECT * FROM ordered('SELECT json_agg(1 ORDER BY id), json_agg(NULL::int ORDER BY id), jsonb_agg(json_build_array(1, ''x'') ORDER BY id) FROM o WHERE id < 9');
+SELECT * FROM ordered('SELECT json_agg(upper(t) || quote_literal(c) ORDER BY id), jsonb_agg(format(''%s %s'', v, t) ORDER BY id) FROM o');
+SELECT * FROM ordered('SELECT a.g, json_agg(a ORDER BY a.id, b.id), json_agg(json_build_object(''a'', a.id, ''b'', b.a) ORDER BY a.id, b.id)
+  FROM o a JOIN rows_of b ON b.id = a.id GROUP BY a.g');
+SELECT * FROM ordered('SELECT json_agg(r ORDER BY id) FROM rows_of r');
+SELECT * FROM ordered('SELECT json_agg(w ORDER BY id), json_object_agg(kind, whole ORDER BY id), jsonb_agg(DISTINCT kind), jsonb_agg(address ORDER BY id) FROM wide w');
+-- objects: the last of equal keys, all of them; a row without a key is an error, also of a group that nobody sees
+SELECT * FROM ordered('SELECT g, json_object_agg(id, v ORDER BY id), jsonb_object_agg(t, n ORDER BY id), jsonb_object_agg(c, ROW(v, t) ORDER BY id DESC) FROM o GROUP BY g');
+SELECT * FROM ordered('SELECT json_object_agg(DISTINCT v, t ORDER BY v, t), jsonb_object_agg(DISTINCT t, v) FROM o WHERE v IS NOT NULL');
+SELECT * FROM ordered('SELECT json_object_agg(id, t), jsonb_object_agg(''key'', t), json_object_agg(v, m) FILTER (WHERE v IS NOT NULL) FROM o');
+SELECT * FROM ordered('SELECT json_object_agg(t, v ORDER BY id), jsonb_object_agg(t, v ORDER BY id) FROM o WHERE id < 0');
+SELECT * FROM ordered('SELECT v, json_object_agg(g || t, id ORDER BY id) FROM o GROUP BY v HAVING count(*) > 3');
+SET penumbra.mode = prefer;
+SELECT json_object_agg(v, t ORDER BY id) FROM o;
+SELECT g, jsonb_object_agg(v, t ORDER BY id) FROM o GROUP BY g HAVING count(*) > 9999;
+SELECT json_object_agg(ARRAY[v], t ORDER BY id) FROM o;
+SELECT json_object_agg(CASE WHEN v > 4 THEN v END, t ORDER BY id) FILTER (WHERE v > 3) FROM o;
+SELECT json_agg(json_build_object(NULLIF(t, 'text 4'), v) ORDER BY id) FROM o;
+RESET penumbra.mode;
 SELECT * FROM ordered('SELECT g, v, array_agg(id ORDER BY id), string_agg(t, '','' ORDER BY id) FROM o WHERE id < 500 GROUP BY CUBE (g, v)');
 SELECT * FROM ordered('SELECT a.id, (SELECT string_agg(b.t, '','' ORDER BY b.id) FROM o b WHERE b.v = a.v) FROM o a WHERE a.id < 100');
 SELECT * FROM ordered('SELECT g, cardinality(array_agg(t ORDER BY id)) FROM o GROUP BY g HAVING length(string_agg(t, '','' ORDER BY id)) > 10');
@@ -103,7 +149,13 @@ SELECT * FROM ordered('SELECT g, array_agg(DISTINCT n), array_agg(DISTINCT f) FR
 SELECT * FROM ordered('SELECT string_agg(t::bytea, '','' ORDER BY id) FROM o');
 SELECT * FROM ordered('SELECT array_agg(ARRAY[v, g] ORDER BY id) FROM o WHERE id < 9');
 SELECT * FROM ordered('SELECT a, count(*) FROM (SELECT g, array_agg(v ORDER BY id) AS a FROM o GROUP BY g) q GROUP BY a');
+SELECT * FROM ordered('SELECT jsonb_agg(x ORDER BY g) FROM (SELECT g, json_agg(id ORDER BY id) AS x FROM o GROUP BY g) q');
+SELECT * FROM ordered('SELECT jsonb_agg(id ORDER BY id), count(*) FROM o GROUP BY g HAVING jsonb_agg(id ORDER BY id) > ''[3]''');
 SELECT * FROM ordered('SELECT string_agg(t, '','' ORDER BY t USING ~<~) FROM o');
+SELECT * FROM ordered('SELECT jsonb_agg(DISTINCT ROW(v, t)) FROM o');
+SELECT * FROM ordered('SELECT json_agg(y ORDER BY x.id) FROM rows_of x LEFT JOIN rows_of y ON y.id = x.id + 3');
+SELECT * FROM ordered('SELECT json_agg(random() + v ORDER BY id) IS NULL FROM o');
+SELECT * FROM ordered('SELECT json_agg(q ORDER BY id) FROM (SELECT id, v FROM o ORDER BY v, id LIMIT 9) q');
 -- equal values that are written differently are found while the query runs
 SELECT * FROM ordered('SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY z) FROM o WHERE g = 1');
 SELECT * FROM ordered('SELECT mode() WITHIN GROUP (ORDER BY CASE WHEN v > 5 THEN n ELSE n + 0.00000000000000000000 END) FROM o');
@@ -122,7 +174,8 @@ EXPLAIN (COSTS OFF) EXECUTE p(0.25);
 -- groups that do not fit into memory
 SET work_mem = '64kB';
 SELECT * FROM ordered('SELECT id % 1000 AS k, percentile_cont(0.5) WITHIN GROUP (ORDER BY f), mode() WITHIN GROUP (ORDER BY t), percentile_disc(ARRAY[0.1, 1]) WITHIN GROUP (ORDER BY t) FROM o GROUP BY 1');
-SELECT * FROM ordered('SELECT id % 1000 AS k, string_agg(t, '','' ORDER BY f), array_agg(t ORDER BY f DESC) FROM o GROUP BY 1');
+SELECT * FROM ordered('SELECT id % 1000 AS k, string_agg(t, '','' ORDER BY f), array_agg(t ORDER BY f DESC), json_object_agg(n, ROW(t, m) ORDER BY f) FROM o GROUP BY 1');
 RESET work_mem;
 DROP FUNCTION ordered;
-DROP TABLE o, rows_of;
+DROP TABLE o, rows_of, wide;
+DROP TYPE kind;

@@ -87,9 +87,19 @@ SELECT * FROM valued($$regexp_count(line, '\y\w')$$, 'require');
 SELECT * FROM valued($$regexp_replace(line, '^.*\sGET ', '', 'n')$$, 'require');
 SELECT * FROM valued($$regexp_replace(line, '\d*', '#', 'g')$$, 'require');
 SELECT * FROM valued($$regexp_replace(host, '[A-Z]', '日', 'gi')$$);
--- what refers to groups is PostgreSQL's
-SELECT * FROM valued($$substring(host FROM 'host(\d+)')$$);
-SELECT * FROM valued($$regexp_replace(host, '^host(\d+)\..*', '\1')$$);
+-- groups: the longest, the shortest, one of several, none, and whole matches
+SELECT * FROM valued($$substring(host FROM 'host(\d+)')$$, 'require');
+SELECT * FROM valued($$regexp_replace(host, '^host(\d+)\..*', '\1')$$, 'require');
+SELECT * FROM valued($$regexp_replace(line, '(\w+?)(\d+)', '\2<\1>\\\&\x\9', 'g')$$, 'require');
+SELECT * FROM valued($$substring(line FROM '(?:INFO|(ERROR)) user')$$, 'require');
+SELECT * FROM valued($$(regexp_match(line, '(user|us)(er)?(\d+)(\.\d)?'))[2]$$, 'require');
+SELECT * FROM valued($$(regexp_match(line, '(\d)+ (日|G)?(.*?)$', 'i'))[3]$$, 'require');
+SELECT * FROM valued($$(regexp_match(line, 'user\d'))[1]$$, 'require');
+SELECT * FROM valued($$(regexp_match(line, '(user)\d'))[2]$$, 'require');
+SELECT * FROM valued($$substring(line FROM '%#"user_#"%' FOR '#')$$, 'require');
+-- a group that is repeated, of which PostgreSQL tries several divisions
+SELECT * FROM valued($$substring(host FROM 'h([a-z])*\d')$$);
+SELECT * FROM valued($$(regexp_match(host, '(h)(o)'))[id % 3]$$);
 -- what has no automaton is PostgreSQL's, here because the host repeats
 SELECT * FROM matched($$host ~ '(o)s.*\1rg'$$);
 SELECT * FROM matched($$host ~ 'host(?=1\d)'$$);

@@ -93,5 +93,53 @@ SELECT agree('SELECT id, price FROM sold ORDER BY price, id OFFSET 7 FETCH FIRST
 SELECT agree('SELECT id, price FROM sold ORDER BY price, id OFFSET 7000 FETCH FIRST 5 ROWS WITH TIES');
 SELECT * FROM compared('SELECT id, price FROM sold ORDER BY price FETCH FIRST 0 ROWS WITH TIES');
 SELECT agree('SELECT id, price FROM sold ORDER BY price FETCH FIRST -1 ROWS WITH TIES');
+PREPARE ties (bigint, bigint) AS SELECT price FROM sold WHERE price > 200 ORDER BY price OFFSET $2 FETCH FIRST ($1) ROWS WITH TIES;
+PREPARE tied (bigint, bigint) AS SELECT count(*), min(price), max(price), sum(price) FROM (SELECT * FROM sold ORDER BY price OFFSET $2 FETCH FIRST ($1) ROWS WITH TIES) s;
+PREPARE no_ties (bigint) AS SELECT id FROM sold WHERE price < 0 ORDER BY price FETCH FIRST ($1) ROWS WITH TIES;
+SET plan_cache_mode = force_generic_plan;
+CREATE FUNCTION ties(count bigint, first bigint, OUT in_vectors text, OUT ordinary text) LANGUAGE plpgsql AS $$
+DECLARE
+	call text := format('EXECUTE tied (%s, %s)', coalesce(count::text, 'NULL'), coalesce(first::text, 'NULL'));
+	found record;
+BEGIN
+	SET LOCAL penumbra.mode = require;
+	EXECUTE call INTO found;
+	in_vectors := found::text;
+	SET LOCAL penumbra.mode = off;
+	DISCARD PLANS;
+	EXECUTE call INTO found;
+	ordinary := found::text;
+	RESET penumbra.mode;
+	DISCARD PLANS;
+END $$;
+SELECT count, first, in_vectors, in_vectors = ordinary AS are_equal FROM (VALUES (3, 1), (30, NULL), (0, 5), (NULL, 4), (NULL, NULL), (1, 100000),
+  (9223372036854775807, 5)) v (count, first), ties(count, first);
+SET penumbra.mode = prefer;
+EXPLAIN (COSTS OFF) EXECUTE ties (3, 1);
+EXECUTE ties (-1, 0);
+EXECUTE ties (1, -1);
+EXECUTE no_ties (-1);
+EXECUTE no_ties (1);
+RESET penumbra.mode;
+RESET plan_cache_mode;
+DROP FUNCTION ties;
+-- keys that follow from others, sums of a column with constants, numerics of one scale, groups of sets
+SELECT * FROM compared('SELECT shop, shop - 1 AS before, upper(kind), kind, shop + length(kind), count(*) FROM sold GROUP BY shop, shop - 1, kind, upper(kind), shop + length(kind)');
+SELECT agree('SELECT id, id + 2147483000, count(*) FROM sold GROUP BY 1, 2');
+SELECT * FROM compared('SELECT kind, sum(shop + 1), sum(shop - 2), sum(3 + shop), sum(shop), sum(shop + 4) FILTER (WHERE id < 9), sum(shop + 5), sum(shop - 90) FROM sold GROUP BY kind');
+SELECT agree('SELECT sum(id + 1), sum(id + 2), sum(id + 3), sum(id + 2147477648) FROM sold');
+SELECT agree('SELECT sum(id + 1), sum(id + 2), sum(id + 3), sum(id + 2147477647) FROM sold');
+UPDATE sold SET price = 'NaN' WHERE id % 500 = 1;
+UPDATE sold SET price = NULL, day = CASE WHEN id % 1000 = 2 THEN 'infinity' ELSE '-infinity' END::date WHERE id % 500 = 2;
+SELECT * FROM compared('SELECT price, count(*), count(DISTINCT id % 7) FROM sold GROUP BY price');
+SELECT * FROM compared('SELECT kind, count(DISTINCT price), max(price), sum(DISTINCT price) FROM sold GROUP BY kind');
+SELECT * FROM compared('SELECT extract(year FROM day) AS y, extract(quarter FROM day) AS q, count(DISTINCT price) FROM sold GROUP BY 1, 2 ORDER BY 1, 2');
+SELECT * FROM compared('SELECT id, price FROM sold ORDER BY price DESC NULLS LAST, id LIMIT 30');
+SELECT * FROM compared('SELECT id, price, rank() OVER (PARTITION BY kind ORDER BY price NULLS FIRST) FROM sold');
+SELECT * FROM compared('SELECT v, count(*) FROM (SELECT price - 0.5 AS v FROM sold UNION ALL SELECT n::numeric(5, 2) FROM shop) s GROUP BY v', 'prefer');
+SELECT * FROM compared('SELECT price, shop, kind, grouping(price, shop, kind), count(*), max(id) FROM sold GROUP BY GROUPING SETS ((price, shop), (shop, kind), (shop), (), (shop))');
+SELECT * FROM compared('SELECT price, kind, count(*) FROM sold WHERE id < 0 GROUP BY GROUPING SETS ((price), (kind), (), ())', 'prefer');
+SELECT * FROM compared('SELECT price, count(*), avg(id) FROM sold GROUP BY price HAVING count(*) > 6 AND avg(id) > 2990 AND price > 3');
+SELECT * FROM compared('SELECT * FROM (SELECT id, kind, price, row_number() OVER (PARTITION BY kind ORDER BY price DESC, id) AS n FROM sold) s WHERE n <= 3');
 DROP TABLE sold, shop;
 DROP FUNCTION plan_of, agree, rows_of, compared, explained;

@@ -35,11 +35,11 @@ SELECT count(*) FROM counted WHERE v > 20;
 SELECT * FROM counts('SELECT count(*) FROM counted WHERE v > 10');
 -- a part in vectors; none, and why
 SET penumbra.mode = prefer;
-SELECT length(json_agg(left(k::text, 1))::text) FROM counted WHERE v > 10;
-SELECT * FROM counts('SELECT length(json_agg(left(k::text, 1))::text) FROM counted WHERE v > 10');
+SELECT length(range_agg(int4range(left(k::text, 1)::int, 10))::text) FROM counted WHERE v > 10;
+SELECT * FROM counts('SELECT length(range_agg(int4range(left(k::text, 1)::int, 10))::text) FROM counted WHERE v > 10');
 RESET penumbra.mode;
-SELECT length(json_agg(k)::text) FROM counted WHERE v > 10;
-SELECT * FROM counts('SELECT length(json_agg(k)::text) FROM counted WHERE v > 10');
+SELECT length(range_agg(int4range(k, k + 1))::text) FROM counted WHERE v > 10;
+SELECT * FROM counts('SELECT length(range_agg(int4range(k, k + 1))::text) FROM counted WHERE v > 10');
 SELECT count(j) FROM counted;
 SELECT * FROM counts('SELECT count(j) FROM counted');
 SELECT sum(k) FROM uncached;

@@ -1,15 +1,9 @@
-"""Builds the libFuzzer harnesses with clang under AddressSanitizer, and runs each.
-
-Without options every run tries the same inputs, so that a change is judged by itself; with
---seconds each harness searches on from a seed of its own.
+"""libFuzzer harnesses of the methods' callbacks, and of the reading of values (test/fuzzing.py).
 
 The libraries of the methods are the distribution's, not instrumented: the buffers that they are
-given are watched, and their branches do not guide the fuzzer. Inputs that a search found new are
-kept in build/fuzz/corpus-* for the next one; one that fails is left in build/fuzz and named.
+given are watched, and their branches do not guide the fuzzer.
 """
 
-import argparse
-import subprocess
 import sys
 from pathlib import Path
 
@@ -18,18 +12,15 @@ from penumbra_lab.server import Installation
 TREE = Path(__file__).resolve().parents[4]
 sys.path.insert(0, str(TREE / "test"))
 
-from named_checks import run_checks  # noqa: E402
+import fuzzing  # noqa: E402
 
 EXTENSION = TREE / "extensions/compress"
 FUZZ = EXTENSION / "test/fuzz"
-BUILD = TREE / "build/fuzz"
 # The file of each method
 CODECS = {"pglz": "pglz", "lz4": "lz4", "zlib": "deflate", "gzip": "deflate", "zstd": "zstd",
           "snappy": "snappy", "brotli": "brotli"}  # fmt: skip
 LIBRARIES = ["-lzstd", "-llz4", "-ldeflate", "-lz", "-lsnappy", "-lbrotlienc", "-lbrotlidec",
              "-lxxhash"]  # fmt: skip
-INPUTS = 10000
-CLANG = ["clang", "-g", "-O1", "-fsanitize=fuzzer,address", "-Wall", "-Wno-ignored-attributes"]
 
 
 def build(name: str, sources: list[Path], *options: str) -> None:
@@ -38,13 +29,11 @@ def build(name: str, sources: list[Path], *options: str) -> None:
                FUZZ, TREE / "common"]  # fmt: skip
     pglz = installation.library_directory / "libpgcommon.a"
     includes = [f"-I{folder}" for folder in folders]
-    program = BUILD / f"fuzz-{name}"
-    command = [*CLANG, *options, *includes, FUZZ / "server_stubs.c", *sources, "-o", program, pglz]
-    subprocess.run([*command, *LIBRARIES], check=True)
+    stubs = FUZZ / "server_stubs.c"
+    fuzzing.build(name, "address", [*options, *includes, stubs, *sources, pglz, *LIBRARIES])
 
 
 def build_all() -> list[str]:
-    BUILD.mkdir(parents=True, exist_ok=True)
     source = EXTENSION / "src"
     for method, codec in CODECS.items():
         sources = [FUZZ / "codec_fuzz.c", source / f"codec_{codec}.c"]
@@ -57,32 +46,5 @@ def build_all() -> list[str]:
     return [*CODECS, "value"]
 
 
-def failures(name: str, seconds: int | None) -> list[str]:
-    if seconds is None:
-        search = [f"-runs={INPUTS}", "-seed=1"]
-    else:
-        corpus = BUILD / f"corpus-{name}"
-        corpus.mkdir(exist_ok=True)
-        search = [f"-max_total_time={seconds}", corpus]
-    done = subprocess.run(
-        [BUILD / f"fuzz-{name}", *search, "-max_len=4096", "-timeout=20", "-rss_limit_mb=2048",
-         "-print_final_stats=1", f"-artifact_prefix={BUILD}/{name}-"],
-        capture_output=True, text=True, errors="replace", cwd=BUILD,
-    )  # fmt: skip
-    lines = done.stderr.splitlines()
-    inputs = [line.split()[-1] for line in lines if "number_of_executed_units" in line]
-    print(f"  {name}: {inputs[0] if inputs else 'no'} inputs")
-    return [] if done.returncode == 0 and inputs and int(inputs[0]) > 0 else lines[-60:]
-
-
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--seconds", type=int, help="search for so long with each harness")
-    seconds = parser.parse_args().seconds
-    return run_checks({
-        f"no input breaks {name}": lambda name=name: failures(name, seconds) for name in build_all()
-    })  # fmt: skip
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(fuzzing.main(__doc__, build_all))

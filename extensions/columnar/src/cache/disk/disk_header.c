@@ -73,11 +73,24 @@ disk_copy_header(CachedChunk *chunk)
 	return header;
 }
 
+/* Who looks for a page's rows goes from bit to bit until it has found them all. */
+static bool
+page_is_sound(const SavedHeader *header, int page)
+{
+	uint32		begin = header->offset_bytes[page];
+	uint32		end = header->offset_bytes[page + 1];
+	uint32		rows = header->first_row[page + 1] - header->first_row[page];
+
+	return rows <= MaxHeapTuplesPerPage && end - begin <= CHUNK_OFFSET_BYTES_MAX / CHUNK_PAGES &&
+		(begin == end || pg_popcount((const char *) (header + 1) + begin, end - begin) == rows);
+}
+
 bool
 disk_header_is_sound(const SavedHeader *header, Size bytes)
 {
 	bool		sound = bytes >= sizeof(SavedHeader) &&
-		header->column_count <= COLUMN_KEY_PLACES_MAX && header->pages <= CHUNK_PAGES &&
+		header->column_count <= COLUMN_KEY_PLACES_MAX &&
+		header->pages <= CHUNK_PAGES && header->cached_pages <= header->pages &&
 		header->offset_bit_bytes <= CHUNK_OFFSET_BYTES_MAX &&
 		header->rows <= CHUNK_PAGES * MaxHeapTuplesPerPage && bytes == SAVED_BYTES(header) &&
 		header->first_row[0] == 0 && header->first_row[CHUNK_PAGES] == header->rows &&
@@ -86,6 +99,8 @@ disk_header_is_sound(const SavedHeader *header, Size bytes)
 	for (int i = 0; sound && i < CHUNK_PAGES; i++)
 		sound = header->first_row[i] <= header->first_row[i + 1] &&
 			header->offset_bytes[i] <= header->offset_bytes[i + 1];
+	for (int i = 0; sound && i < CHUNK_PAGES; i++)
+		sound = page_is_sound(header, i);
 	return sound;
 }
 

@@ -121,7 +121,7 @@ Size
 budget_kept_bytes(void)
 {
 	uint32		processes = budget == NULL ? 0 : pg_atomic_read_u32(&budget->process_count);
-	Size		share = ((Size) query_memory_mb << 20) / Max(processes, 1);
+	Size		share = ((Size) query_memory_mb << 20) / 2 / Max(processes, 1);
 
 	return query_memory_mb == 0 ? BUDGET_KEPT_BYTES_MAX : Min(Max(share, KEPT_BYTES_MIN), BUDGET_KEPT_BYTES_MAX);
 }

@@ -22,12 +22,11 @@ extern void budget_shmem_startup(void *shmem);
 extern void budget_set_options(PenumbraExecOptions *options);
 
 /*
- * What this process may keep of what executions freed: all together no more than
- * penumbra.query_memory.  To take memory again costs page faults, 0.2 s per GB,
- * which is much beside an execution that held less than the most; that is also
- * what the C library by itself leaves at the top of an arena.
+ * What this process may keep of what executions freed, in the engine's blocks and
+ * as much again in the C library: all processes together no more than
+ * penumbra.query_memory.  To take memory again costs page faults, 0.2 to 1 s per GB.
  */
-#define BUDGET_KEPT_BYTES_MAX ((Size) 64 << 20)
+#define BUDGET_KEPT_BYTES_MAX ((Size) 256 << 20)
 extern Size budget_kept_bytes(void);
 
 #endif							/* PENUMBRA_BUDGET_H */

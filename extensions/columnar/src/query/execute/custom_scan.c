@@ -45,6 +45,7 @@
 #include "cache/heap_page.h"
 #include "cache/status.h"
 #include "query/execute/budget.h"
+#include "query/execute/collected_groups.h"
 #include "query/execute/custom_scan.h"
 #include "query/execute/explain.h"
 #include "query/execute/external_rows.h"
@@ -70,6 +71,9 @@
 #include "query/planning/plan_walk.h"
 #include "query/planning/planning.h"
 #include "query/planning/refusal.h"
+
+/* What the C library by itself leaves at the top of an arena. */
+#define LIBRARY_KEPT_BYTES_MAX ((Size) 64 << 20)
 
 static void begin_scan(CustomScanState *node, EState *estate, int eflags);
 static TupleTableSlot *exec_scan(CustomScanState *node);
@@ -325,32 +329,34 @@ report_counts(PenumbraScanState *state, const PenumbraExecStats *stats)
 }
 
 /*
- * The C library keeps what is freed, in an arena of each thread, for the next
- * execution.  After one that held more than the process may keep it goes back to
- * the system.  malloc_trim() leaves the top of the threads' arenas; that goes when
- * something large beside it is freed, and only where there is little to keep: to
- * take it again costs page faults.  The thresholds are those to which the library
- * raises its own by and by.
+ * The engine keeps large blocks for the next execution, and the C library what
+ * else is freed, in an arena of each thread.  The latter goes back to the system
+ * after an execution that held more than the process may keep.  malloc_trim()
+ * leaves the top of the threads' arenas; that goes when something large beside it
+ * is freed, and only where there is little to keep: to take it again costs page
+ * faults.  The thresholds are those to which the library raises its own by and by.
  */
 static void
 destroy_and_trim(PenumbraExec *exec, Size memory_peak_bytes)
 {
 #ifdef __GLIBC__
-	Size		kept_bytes = budget_kept_bytes();
+	Size		kept_bytes = Min(budget_kept_bytes(), LIBRARY_KEPT_BYTES_MAX);
 	bool		is_large = memory_peak_bytes >= kept_bytes;
-	bool		trims_tops = is_large && kept_bytes < BUDGET_KEPT_BYTES_MAX;
+	bool		trims_tops = is_large && kept_bytes < LIBRARY_KEPT_BYTES_MAX;
 
 	if (trims_tops)
 	{
-		(void) mallopt(M_MMAP_THRESHOLD, (int) BUDGET_KEPT_BYTES_MAX / 2);
+		(void) mallopt(M_MMAP_THRESHOLD, (int) LIBRARY_KEPT_BYTES_MAX / 2);
 		(void) mallopt(M_TRIM_THRESHOLD, 0);
 	}
+	penumbra_keep_memory(budget_kept_bytes());
 	penumbra_exec_destroy(exec);
 	if (is_large)
 		(void) malloc_trim(0);
 	if (trims_tops)
-		(void) mallopt(M_TRIM_THRESHOLD, (int) BUDGET_KEPT_BYTES_MAX);
+		(void) mallopt(M_TRIM_THRESHOLD, (int) LIBRARY_KEPT_BYTES_MAX);
 #else
+	penumbra_keep_memory(budget_kept_bytes());
 	penumbra_exec_destroy(exec);
 #endif
 }
@@ -437,13 +443,13 @@ open_table(PenumbraScanState *state, ScanInput *input, int i)
 		return false;
 	pgstat_count_heap_scan(table->rel);
 	table->cached = state->parallel == NULL
-		? cache_scan_begin(table->rel, snapshot, columns, count, has_positions && !returns_positions)
+		? cache_scan_begin(table->rel, snapshot, columns, count, has_positions && !returns_positions, i)
 		: cache_scan_begin_parts(table->rel, snapshot, columns, count);
 	cache_scan_set_readers(table->cached, stop_engine, state);
 	cache_scan_set_filter(table->cached, excludes_chunk, input);
 	table->reader = heap_row_reader_create(table->rel, columns, count);
 	if (has_positions)
-		heap_row_reader_give_positions(table->reader);
+		heap_row_reader_give_positions(table->reader, i);
 	heap_row_reader_set_pages(table->reader, scan_input_next_block, table);
 	return true;
 }
@@ -522,6 +528,21 @@ start_execution(PenumbraScanState *state)
 	return status;
 }
 
+/* EXECUTE is checked for the user at executor start, who need not be the one who fetches. */
+static CollectedGroups *
+prepare_groups(const PenumbraScanState *state, List *collected_calls)
+{
+	CollectedGroups *groups;
+	Oid			user_oid;
+	int			security_context;
+
+	GetUserIdAndSecContext(&user_oid, &security_context);
+	SetUserIdAndSecContext(state->user_oid, state->security_context);
+	groups = collected_groups_create(collected_calls);
+	SetUserIdAndSecContext(user_oid, security_context);
+	return groups;
+}
+
 /* Starts the engine on the open tables. */
 static PenumbraStatus
 start_engine(PenumbraScanState *state, Translation *translation)
@@ -543,6 +564,8 @@ start_engine(PenumbraScanState *state, Translation *translation)
 										 row_identity_is_given(state)
 										 ? lappend_int(fetched_columns_positions(state), state->position_output)
 										 : fetched_columns_positions(state));
+	result_window_set_finish(state->window, collected_groups_finish,
+							 prepare_groups(state, translation->collected_calls));
 	if (state->parallel != NULL && !parallel_scan_claim(state))
 	{
 		state->is_done = true;

@@ -19,19 +19,28 @@
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 
+#include "cache/heap_page.h"
 #include "query/execute/fetched_columns.h"
 #include "query/pipeline/stage_scan.h"
 #include "query/pipeline/stages.h"
 #include "query/planning/relation_numbers.h"
 #include "pg_compat.h"
 
+/* A table's part of it. */
+typedef struct FetchedTable
+{
+	TupleTableSlot *slot;		/* NULL: no row was fetched yet, and the next is not known */
+	List	   *attnums;
+} FetchedTable;
+
 typedef struct FetchedRow
 {
 	int			output;			/* of the engine: the position */
-	ScanTable  *table;
-	TupleTableSlot *slot;
+	const ScanInput *input;
+	FetchedTable *tables;		/* as the input has them */
+	FetchedTable *last;			/* whose row was fetched last; NULL: none */
 	List	   *columns;		/* of the node's slot, as integers */
-	List	   *attnums;		/* these */
+	List	   *attnums;		/* these, as the scan numbers them */
 } FetchedRow;
 
 /* The scan whose rows' positions the column has. */
@@ -50,14 +59,14 @@ scan_of_position(const Pipeline *pipeline, const Var *position)
 	elog(ERROR, "no scan has the positions of relation %d", position->varno);
 }
 
-static ScanTable *
-table_of_scan(const PenumbraScanState *state, const PipelineStage *scan)
+static const ScanInput *
+input_of_scan(const PenumbraScanState *state, const PipelineStage *scan)
 {
 	int			i = 0;
 
 	while (state->inputs[i].stage != scan)
 		i++;
-	return &state->inputs[i].tables[0];
+	return &state->inputs[i];
 }
 
 static FetchedRow *
@@ -75,9 +84,8 @@ row_of_output(PenumbraScanState *state, int output)
 	}
 	row = palloc0(sizeof(FetchedRow));
 	row->output = output;
-	row->table = table_of_scan(state, scan_of_position(state->pipeline, position));
-	row->slot = ExecInitExtraTupleSlot(state->css.ss.ps.state, RelationGetDescr(row->table->rel),
-									   table_slot_callbacks(row->table->rel));
+	row->input = input_of_scan(state, scan_of_position(state->pipeline, position));
+	row->tables = palloc0(sizeof(FetchedTable) * row->input->table_count);
 	state->fetched_rows = lappend(state->fetched_rows, row);
 	return row;
 }
@@ -112,16 +120,42 @@ fetched_columns_positions(const PenumbraScanState *state)
 	return outputs;
 }
 
+/* Of a tree with a thousand tables a query finds rows of few. */
 static void
-fetch(const PenumbraScanState *state, const FetchedRow *row, int64 position)
+begin_table(const PenumbraScanState *state, const FetchedRow *row, FetchedTable *table, Relation rel)
 {
-	Relation	rel = row->table->rel;
+	MemoryContext old = MemoryContextSwitchTo(state->css.ss.ps.state->es_query_cxt);
+	ListCell   *lc;
+
+	foreach(lc, row->attnums)
+	{
+		const char *name = get_attname(row->input->stage->relation_oid, lfirst_int(lc), false);
+
+		table->attnums = lappend_int(table->attnums, get_attnum(RelationGetRelid(rel), name));
+	}
+	table->slot = ExecInitExtraTupleSlot(state->css.ss.ps.state, RelationGetDescr(rel), table_slot_callbacks(rel));
+	MemoryContextSwitchTo(old);
+}
+
+static FetchedTable *
+fetch(const PenumbraScanState *state, FetchedRow *row, int64 position)
+{
+	const ScanTable *scanned = &row->input->tables[POSITION_TABLE(position)];
+	FetchedTable *table = &row->tables[POSITION_TABLE(position)];
+	Relation	rel = scanned->rel;
 	ItemPointerData tid;
 
-	cache_scan_locate_row(row->table->cached, position, &tid);
-	if (!table_tuple_fetch_row_version(rel, &tid, state->css.ss.ps.state->es_snapshot, row->slot))
+	if (table->slot == NULL)
+		begin_table(state, row, table, rel);
+	/* one page is pinned, not one of each table */
+	if (row->last != NULL && row->last != table)
+		ExecClearTuple(row->last->slot);
+	row->last = table;
+	cache_scan_locate_row(scanned->cached, position, &tid);
+	if (!table_tuple_fetch_row_version(rel, &tid, state->css.ss.ps.state->es_snapshot, table->slot))
 		elog(ERROR, "row (%u,%u) of relation \"%s\" is not visible any more", ItemPointerGetBlockNumber(&tid),
 			 ItemPointerGetOffsetNumber(&tid), RelationGetRelationName(rel));
+	return table;
 }
 
 void
@@ -133,15 +167,16 @@ fetched_columns_fill(PenumbraScanState *state, TupleTableSlot *slot)
 
 	foreach(lc, state->fetched_rows)
 	{
-		const FetchedRow *row = lfirst(lc);
+		FetchedRow *row = lfirst(lc);
+		const FetchedTable *table;
 		int64		position;
 
 		/* The slot says of its columns that they are NULL: so they are of a row that an outer join made. */
 		if (!result_window_position(state->window, foreach_current_index(lc), &position))
 			continue;
-		fetch(state, row, position);
-		forboth(column, row->columns, attnum, row->attnums)
-			slot->tts_values[lfirst_int(column)] = slot_getattr(row->slot, lfirst_int(attnum),
+		table = fetch(state, row, position);
+		forboth(column, row->columns, attnum, table->attnums)
+			slot->tts_values[lfirst_int(column)] = slot_getattr(table->slot, lfirst_int(attnum),
 																&slot->tts_isnull[lfirst_int(column)]);
 	}
 }

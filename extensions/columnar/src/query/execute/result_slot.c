@@ -16,6 +16,7 @@
 
 #include "pg_compat.h"
 
+#include "catalog/pg_type.h"
 #include "utils/memutils.h"
 
 #include "cache/value_image.h"
@@ -31,6 +32,9 @@ struct ResultWindow
 	int			slot_columns;	/* they come first; the others are positions */
 	int		   *outputs;		/* per column, negative: NULL */
 	const ValueImage **images;	/* of its type; NULL: it has none, as of arrays and of the position */
+	bool	   *is_collected;	/* of its values the engine has groups' rows, not arrays */
+	FinishGroup finish;			/* makes the values of them; or NULL */
+	void	   *groups;			/* its first argument */
 	Datum	   *values;			/* rows_limit x column_count */
 	bool	   *nulls;
 	uint32		rows_limit;		/* that they have room for */
@@ -54,12 +58,15 @@ result_window_create(List *output_map, TupleDesc desc, List *positions)
 	window->column_count = window->slot_columns + list_length(positions);
 	window->outputs = palloc(sizeof(int) * Max(window->column_count, 1));
 	window->images = palloc0(sizeof(ValueImage *) * Max(window->column_count, 1));
+	window->is_collected = palloc0(sizeof(bool) * Max(window->column_count, 1));
 	foreach(lc, output_map)
 	{
 		int			c = foreach_current_index(lc);
+		Oid			type = TupleDescAttr(desc, c)->atttypid;
 
 		window->outputs[c] = lfirst_int(lc);
-		window->images[c] = value_image_of(TupleDescAttr(desc, c)->atttypid);
+		window->images[c] = value_image_of(type);
+		window->is_collected[c] = type == JSONOID || type == JSONBOID;
 	}
 	foreach(lc, positions)
 		window->outputs[window->slot_columns + foreach_current_index(lc)] = lfirst_int(lc);
@@ -68,6 +75,13 @@ result_window_create(List *output_map, TupleDesc desc, List *positions)
 											ALLOCSET_DEFAULT_SIZES);
 	window->window_rows = WINDOW_ROWS_FIRST;
 	return window;
+}
+
+void
+result_window_set_finish(ResultWindow *window, FinishGroup finish, void *groups)
+{
+	window->finish = finish;
+	window->groups = groups;
 }
 
 void
@@ -101,6 +115,21 @@ convert_images(ResultWindow *window, const PenumbraResultColumn *column, const V
 			: image->type == PENUMBRA_INT2
 			? image->decode((uint64) ((const int16 *) column->values)[row], 0)
 			: image->decode((uint64) ((const int64 *) column->values)[row], 0);
+	}
+	MemoryContextSwitchTo(old);
+}
+
+static void
+finish_collected(ResultWindow *window, uint32 rows, Datum *values, bool *nulls)
+{
+	int			stride = window->column_count;
+	MemoryContext old = MemoryContextSwitchTo(window->strings);
+
+	for (uint32 i = 0; i < rows; i++)
+	{
+		if (!nulls[(Size) i * stride])
+			values[(Size) i * stride] = window->finish(window->groups, values[(Size) i * stride],
+													   &nulls[(Size) i * stride]);
 	}
 	MemoryContextSwitchTo(old);
 }
@@ -152,11 +181,12 @@ convert_nulls(const PenumbraResultColumn *column, uint32 begin, uint32 rows, int
 			values[(Size) i * stride] = to_datum(from[i]); \
 	} while (0)
 
-/* One column of the window; `values` and `nulls` are those of its first row. */
+/* Column c of the window; `values` and `nulls` are those of its first row. */
 static void
-convert_column(ResultWindow *window, const PenumbraResultColumn *column, const ValueImage *image, uint32 begin,
-			   uint32 rows, Datum *values, bool *nulls)
+convert_column(ResultWindow *window, const PenumbraResultColumn *column, int c, uint32 begin, uint32 rows,
+			   Datum *values, bool *nulls)
 {
+	const ValueImage *image = window->images[c];
 	int			stride = window->column_count;
 
 	if (column == NULL || (column->values == NULL && column->payloads == NULL))
@@ -204,8 +234,12 @@ convert_column(ResultWindow *window, const PenumbraResultColumn *column, const V
 		case PENUMBRA_NUMERIC:
 		case PENUMBRA_TEXT:
 		case PENUMBRA_BPCHAR:
+			convert_payloads(window, column, begin, rows, values, nulls);
+			break;
 		case PENUMBRA_ARRAY:
 			convert_payloads(window, column, begin, rows, values, nulls);
+			if (window->is_collected[c])
+				finish_collected(window, rows, values, nulls);
 			break;
 	}
 }
@@ -241,7 +275,7 @@ next_window(ResultWindow *window)
 	for (int c = 0; c < window->column_count; c++)
 		convert_column(window,
 					   window->outputs[c] < 0 ? NULL : &result->columns[window->outputs[c]],
-					   window->images[c], window->window_end, rows, window->values + c, window->nulls + c);
+					   c, window->window_end, rows, window->values + c, window->nulls + c);
 	window->window_begin = window->window_end;
 	window->window_end += rows;
 	rows_max = Max(Min(rows_max, WINDOW_ROWS_MAX), WINDOW_ROWS_FIRST);

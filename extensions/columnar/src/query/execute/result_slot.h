@@ -17,11 +17,16 @@
 
 typedef struct ResultWindow ResultWindow;
 
+/* Makes a value of a varlena, in the current context. */
+typedef Datum (*FinishGroup) (void *groups, Datum rows, bool *isnull);
+
 /*
  * output_map: Pipeline.output_map; attributes are left NULL.  positions: outputs
  * that are positions of rows.  Lives in the current context.
  */
 extern ResultWindow *result_window_create(List *output_map, TupleDesc desc, List *positions);
+/* Of json and jsonb the engine has PenumbraGroupRows, of which this makes the values. */
+extern void result_window_set_finish(ResultWindow *window, FinishGroup finish, void *groups);
 /* Starts reading a fetched result, which must stay valid until its rows are consumed. */
 extern void result_window_open(ResultWindow *window, const PenumbraResult *result);
 /* Stores the next row; false when there is none.  The row is valid until the next call. */

@@ -89,6 +89,23 @@ collect_children(PlannerInfo *root, Index parent, List **tables)
 	return true;
 }
 
+/* Columns of the relation that a table of it does not have in the cache: all tables' are fetched. */
+static List *
+fetched_columns(const PlannerInfo *root, List *tables)
+{
+	List	   *fetched = NIL;
+	ListCell   *lc;
+
+	foreach(lc, tables)
+	{
+		const ServedTable *table = lfirst(lc);
+		Index		relid = table->rel->relid;
+
+		fetched = list_union_int(fetched, expression_columns_of_parent(root, &relid, table->fetched));
+	}
+	return fetched;
+}
+
 /* The quals without subqueries; the others into *with_subplans. */
 static List *
 split_quals(RelOptInfo *rel, List **with_subplans)
@@ -131,6 +148,7 @@ pipeline_of_table(PlannerInfo *root, RelOptInfo *rel)
 	List	   *tables = NIL;
 	const char *reason = NULL;
 	List	   *attnums;
+	List	   *fetched;
 	List	   *with_subplans;
 	List	   *plain = split_quals(rel, &with_subplans);
 	double		tuples = 0;
@@ -152,10 +170,11 @@ pipeline_of_table(PlannerInfo *root, RelOptInfo *rel)
 			!(MODE_IS_FORCED() || table->coverage.cached_pages > 0 || rel->pages < UNCACHED_PAGES_MAX))
 			return NULL;
 		tables = list_make1(table);
-		attnums = table->attnums;
 	}
 	else if (!collect_children(root, rel->relid, &tables) || tables == NIL)
 		return NULL;
+	fetched = fetched_columns(root, tables);
+	attnums = list_difference_int(attnums, fetched);
 	planned = palloc0(sizeof(RelPipeline));
 	planned->pipeline = rel_pipeline_begin_scan(root, rel->relid, attnums);
 	scan = planned->pipeline->top;
@@ -168,8 +187,8 @@ pipeline_of_table(PlannerInfo *root, RelOptInfo *rel)
 									  child_attnums(rte->relid, table->oid, attnums));
 		tuples += table->rel->tuples;
 	}
-	if (!rte->inh && ((ServedTable *) linitial(tables))->fetched != NIL)
-		(void) stage_scan_add_positions(planned->pipeline, relation_number_of(root, rel->relid));
+	if (fetched != NIL && !stage_scan_add_positions(planned->pipeline, relation_number_of(root, rel->relid)))
+		return NULL;
 	rel_pipeline_add_filters(root, planned->pipeline, plain);
 	if (with_subplans != NIL)
 		rows = clamp_row_est(tuples * clauselist_selectivity(root, plain, 0, JOIN_INNER, NULL));
@@ -181,8 +200,9 @@ pipeline_of_table(PlannerInfo *root, RelOptInfo *rel)
 	return apply_subplans(root, rel, planned, with_subplans) ? planned : NULL;
 }
 
-RelPipeline *
-base_pipelines_copy_of_subquery(PlannerInfo *subroot, List **outputs)
+/* Goes on with what is remembered of the level's last step.  Its outputs may be positions of rows, for columns. */
+static RelPipeline *
+copy_of_level(PlannerInfo *subroot, List **outputs)
 {
 	RelPipeline *planned = base_pipelines_copy(subroot, fetch_upper_rel(subroot, UPPERREL_FINAL, NULL));
 	ListCell   *lc;
@@ -216,8 +236,23 @@ base_pipelines_copy_of_subquery(PlannerInfo *subroot, List **outputs)
 	}
 	/* What is known by the subquery's own clauses and expressions ends here. */
 	planned->clauses = 0;
+	planned->passing_rows = 0;
 	planned->subplans = planned->subplan_values = NIL;
 	planned->before_sort = NULL;
+	return planned;
+}
+
+RelPipeline *
+base_pipelines_copy_of_subquery(PlannerInfo *subroot, List **outputs)
+{
+	RelPipeline *planned = copy_of_level(subroot, outputs);
+	ListCell   *lc;
+
+	foreach(lc, planned == NULL ? NIL : *outputs)
+	{
+		if (stage_scan_is_position(lfirst(lc)))
+			return NULL;
+	}
 	return planned;
 }
 
@@ -236,16 +271,16 @@ vars_of_rel(RelOptInfo *rel, List *exprs)
 	return vars;
 }
 
-/* Goes on with what is remembered of another level's last step, under the names of this level. */
+/* The level's rows, under the names of this one. */
 static RelPipeline *
 pipeline_of_level(PlannerInfo *root, RelOptInfo *rel, PlannerInfo *level)
 {
 	List	   *outputs;
-	RelPipeline *planned = base_pipelines_copy_of_subquery(level, &outputs);
-	PipelineStage *stage;
+	RelPipeline *planned = copy_of_level(level, &outputs);
 	List	   *vars = vars_of_rel(rel, list_concat_copy(rel->reltarget->exprs,
 													 get_actual_clauses(rel->baserestrictinfo)));
 	List	   *exprs = NIL;
+	List	   *names = NIL;
 	List	   *with_subplans;
 	List	   *plain;
 	ListCell   *lc;
@@ -255,13 +290,22 @@ pipeline_of_level(PlannerInfo *root, RelOptInfo *rel, PlannerInfo *level)
 	foreach(lc, vars)
 	{
 		AttrNumber	attno = lfirst_node(Var, lc)->varattno;
+		Node	   *output;
 
 		if (attno <= 0 || attno > list_length(outputs))
 			return NULL;
-		exprs = lappend(exprs, list_nth(outputs, attno - 1));
+		output = list_nth(outputs, attno - 1);
+		if (stage_scan_is_position(output))
+		{
+			if (!expression_columns_pass(root, rel, attno, (Var *) output))
+				return NULL;
+			if (pipeline_find_expr(exprs, output) >= 0)
+				continue;
+		}
+		exprs = lappend(exprs, output);
+		names = lappend(names, relation_numbers_normalize(root, lfirst(lc)));
 	}
-	stage = pipeline_add_stage(planned->pipeline, PIPELINE_PROJECTION, exprs);
-	stage->names = (List *) relation_numbers_normalize(root, (Node *) vars);
+	pipeline_add_stage(planned->pipeline, PIPELINE_PROJECTION, exprs)->names = names;
 	plain = split_quals(rel, &with_subplans);
 	if (plain != NIL)
 	{

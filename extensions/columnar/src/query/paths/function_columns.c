@@ -64,9 +64,9 @@ may_be_lacking(Node *node)
 	}
 	else
 		return false;
-	/* of patterns, the engine has those that it can do without groups */
+	/* of patterns, the engine has those that have an automaton */
 	return mapping == NULL || mapping->shape == SHAPE_REGEX || mapping->shape == SHAPE_REGEX_NO_CASE ||
-		mapping->shape == SHAPE_REGEX_NO_GROUP;
+		mapping->shape == SHAPE_REGEX_GROUP;
 }
 
 static bool

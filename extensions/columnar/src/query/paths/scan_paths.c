@@ -243,10 +243,11 @@ add_scan_paths(PlannerInfo *root, ServedTable *table)
 
 	if (ordinary == NULL || !target_is_columns(rel) || expression_columns_hide(root, rel->reltarget->exprs))
 		return;
-	/* Only a join or a top-N has fewer rows to fetch. */
+	/* Only a join, a top-N or the first rows of windows are fewer rows to fetch. */
 	if (table->fetched != NIL && rel->baserestrictinfo == NIL)
 	{
-		tables_refuse_fetched(table);
+		if (!root->parse->hasWindowFuncs)
+			tables_refuse_fetched(table);
 		return;
 	}
 	if (rel->consider_parallel)

@@ -6,8 +6,7 @@
  * INTERSECT and EXCEPT are a union whose rows say which side they are of: of
  * the groups by all columns those stay whose rows are of both sides, or of the
  * left one alone.  Groups take NULLs for equal, as set operations do.  With ALL
- * the equal rows of a side are numbered first, and the number is one more column:
- * the third of five meets the third of four.
+ * a group's rows are counted by side, and it comes out as often as the counts say.
  *
  *-------------------------------------------------------------------------
  */
@@ -83,21 +82,7 @@ add_groups(RelPipeline *planned, List *columns, List *aggrefs, double rows)
 	planned->pipeline->top->rows = planned->rows;
 }
 
-/* Returns the columns and the row's number among its side's that are equal to it: peers, which any order does for. */
-static List *
-add_row_numbers(RelPipeline *planned, List *columns, Var *number)
-{
-	WindowFunc *function = pipeline_add_row_number(planned->pipeline, lappend(list_copy(columns), linitial(columns)),
-												   list_make1_int(0));
-	PipelineStage *stage = planned->pipeline->top;
-
-	stage->rows = planned->rows;
-	cost_add_sort(planned, list_length(columns), 0, -1);
-	cost_add_window(planned, 1);
-	stage = pipeline_add_stage(planned->pipeline, PIPELINE_PROJECTION, lappend(list_copy(columns), function));
-	return stage->names = lappend(list_copy(columns), number);
-}
-
+/* Adds which side the rows are of, 0 the left one. */
 static void
 add_side(RelPipeline *planned, List *columns, Var *side, int value)
 {
@@ -107,11 +92,51 @@ add_side(RelPipeline *planned, List *columns, Var *side, int value)
 	stage->names = lappend(list_copy(columns), side);
 }
 
-/* The groups with rows of both sides, or of the left side (0) alone. */
+static Node *
+difference_of(Node *a, Node *b)
+{
+	return (Node *) makeFuncExpr(F_INT8MI, INT8OID, list_make2(a, b), InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);
+}
+
+/* Of `in_all` rows so many are of the right side. */
+static Node *
+times_of(SetOperation kind, Node *in_all, Node *right)
+{
+	Node	   *left = difference_of(in_all, right);
+	MinMaxExpr *least = makeNode(MinMaxExpr);
+
+	if (kind == SETOP_EXCEPT)
+		return difference_of(left, right);
+	least->minmaxtype = INT8OID;
+	least->op = IS_LEAST;
+	least->args = list_make2(left, right);
+	least->location = -1;
+	return (Node *) least;
+}
+
+/* Groups as often as they have more rows of the left side than of the right, or pairs of rows of both. */
+static void
+repeat_groups(SetOperation kind, RelPipeline *planned, List *columns, Var *side, double rows)
+{
+	Aggref	   *in_all = pipeline_aggref(F_COUNT_, INT8OID, NULL, InvalidOid);
+	Aggref	   *right = pipeline_aggref(F_SUM_INT4, INT8OID, (Node *) side, InvalidOid);
+	Var		   *times = makeVar(relation_number_add("set_operation", "times"), 1, INT8OID, -1, InvalidOid, 0);
+	PipelineStage *stage;
+
+	add_groups(planned, columns, list_make2(in_all, right), planned->rows);
+	stage = pipeline_add_stage(planned->pipeline, PIPELINE_PROJECTION,
+							   lappend(list_copy(columns), times_of(kind, (Node *) in_all, (Node *) right)));
+	stage->names = lappend(list_copy(columns), times);
+	(void) pipeline_add_stage(planned->pipeline, PIPELINE_UNNEST, list_make1(times));
+	cost_add_unnest(planned, 1, list_length(columns), rows);
+	planned->pipeline->top->rows = planned->rows;
+	pipeline_add_stage(planned->pipeline, PIPELINE_PROJECTION, columns);
+}
+
+/* The groups with rows of both sides, or of the left side alone. */
 static RelPipeline *
 compare_sides(SetOperation kind, RelPipeline *left, RelPipeline *right, bool all, List *columns)
 {
-	List	   *keys = columns;
 	Var		   *side = makeVar(relation_number_add("set_operation", "side"), 1, INT4OID, -1, InvalidOid, 0);
 	Aggref	   *least = pipeline_aggref(F_MIN_INT4, INT4OID, (Node *) side, InvalidOid);
 	Aggref	   *greatest = pipeline_aggref(F_MAX_INT4, INT4OID, (Node *) side, InvalidOid);
@@ -120,17 +145,15 @@ compare_sides(SetOperation kind, RelPipeline *left, RelPipeline *right, bool all
 		? list_make2(pipeline_int4_equals(least, 0), pipeline_int4_equals(greatest, 1))
 		: list_make1(pipeline_int4_equals(greatest, 0));
 
+	add_side(left, columns, side, 0);
+	add_side(right, columns, side, 1);
+	rel_pipeline_unite(left, right);
 	if (all)
 	{
-		Var		   *number = makeVar(relation_number_add("set_operation", "row_number"), 1, INT8OID, -1, InvalidOid, 0);
-
-		keys = add_row_numbers(left, columns, number);
-		(void) add_row_numbers(right, columns, number);
+		repeat_groups(kind, left, columns, side, rows);
+		return left;
 	}
-	add_side(left, keys, side, 0);
-	add_side(right, keys, side, 1);
-	rel_pipeline_unite(left, right);
-	add_groups(left, keys, kind == SETOP_INTERSECT ? list_make2(least, greatest) : list_make1(greatest),
+	add_groups(left, columns, kind == SETOP_INTERSECT ? list_make2(least, greatest) : list_make1(greatest),
 			   left->rows);
 	pipeline_add_stage(left->pipeline, PIPELINE_FILTER, conditions);
 	cost_add_filter(left, 1, rows);

@@ -99,6 +99,7 @@ split_columns(PlannerInfo *root, Relation relation, ServedTable *table)
 	RelOptInfo *rel = table->rel;
 	List	   *unreadable = NIL;
 	List	   *fetched;
+	Index		parent = rel->relid;
 	bool		has_cached = MODE_IS_FORCED();
 	ListCell   *lc;
 
@@ -120,8 +121,9 @@ split_columns(PlannerInfo *root, Relation relation, ServedTable *table)
 	if (list_length(unreadable) + list_length(table->spared) == list_length(table->attnums))
 		table->spared = NIL;
 	fetched = has_cached ? list_concat_copy(unreadable, table->spared) : unreadable;
+	(void) expression_columns_of_parent(root, &parent, NIL);
 	table->is_fetched_last = fetched != NIL &&
-		expression_columns_return(root, rel, fetched, stage_scan_position(relation_number_of(root, rel->relid)));
+		expression_columns_return(root, rel, fetched, stage_scan_position(relation_number_of(root, parent)));
 	table->fetched = table->is_fetched_last ? fetched : unreadable;
 	table->attnums = list_difference_int(table->attnums, table->fetched);
 }

@@ -793,51 +793,59 @@ add_ordered(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel)
 						 root->sort_pathkeys);
 }
 
-/* FETCH FIRST ... WITH TIES of a count and an offset that planning knows; false: it does not. */
-static bool
-find_ties(const Query *parse, int64 *offset, int64 *end)
+/* The last row's rank of FETCH FIRST ... WITH TIES: NULL for no rows, which have no peers; no count is all rows. */
+static Node *
+last_rank(const Query *parse, Node *offset)
 {
-	const Const *count = (const Const *) parse->limitCount;
-	const Const *first = (const Const *) parse->limitOffset;
-	int64		count_rows;
+	CaseExpr   *last = makeNode(CaseExpr);
+	CaseWhen   *some = makeNode(CaseWhen);
+	CaseWhen   *all = makeNode(CaseWhen);
+	NullTest   *is_null = makeNode(NullTest);
 
-	if (!IsA(count, Const) || count->constisnull || (first != NULL && !IsA(first, Const)))
-		return false;
-	count_rows = DatumGetInt64(count->constvalue);
-	*offset = first == NULL || first->constisnull ? 0 : DatumGetInt64(first->constvalue);
-	/* of no rows there are no peers */
-	return count_rows > 0 && *offset >= 0 && !pg_add_s64_overflow(*offset, count_rows, end);
+	is_null->arg = (Expr *) parse->limitCount;
+	is_null->nulltesttype = IS_NULL;
+	is_null->location = -1;
+	all->expr = (Expr *) is_null;
+	all->result = (Expr *) pipeline_int8(PG_INT64_MAX);
+	some->expr = (Expr *) pipeline_compare_int8(parse->limitCount, BTGreaterStrategyNumber, 0);
+	some->result = (Expr *) makeFuncExpr(F_INT8PL, INT8OID, list_make2(parse->limitCount, offset), InvalidOid,
+										 InvalidOid, COERCE_EXPLICIT_CALL);
+	all->location = some->location = last->location = -1;
+	last->casetype = INT8OID;
+	last->args = list_make2(all, some);
+	last->defresult = (Expr *) makeNullConst(INT8OID, -1, InvalidOid);
+	return (Node *) last;
 }
 
 /*
  * WITH TIES in place of the sort at the pipeline's top: the rows whose rank() in its order is up to the last one's, and
  * whose row_number() is beyond OFFSET.  They come out in that order.
  */
-static bool
-add_ties(const Query *parse, Pipeline *pipeline)
+static void
+add_ties(PlannerInfo *root, Pipeline *pipeline)
 {
+	const Query *parse = root->parse;
 	const PipelineStage *sort = pipeline->top;
-	int64		offset;
-	int64		end;
+	CoalesceExpr *offset = makeNode(CoalesceExpr);
 	WindowFunc *number;
 	WindowFunc *rank;
 	List	   *conditions;
+	PipelineStage *filter;
 
-	if (!find_ties(parse, &offset, &end))
-	{
-		planning_refuse("WITH TIES of a count or an offset that is not known", NULL);
-		return false;
-	}
+	offset->coalescetype = INT8OID;
+	offset->args = list_make2(parse->limitOffset == NULL ? pipeline_int8(0) : parse->limitOffset, pipeline_int8(0));
+	offset->location = -1;
 	pipeline->top = linitial(sort->inputs);
 	number = pipeline_add_row_number(pipeline, sort->exprs, sort->sort_flags);
 	rank = copyObject(number);
 	rank->winfnoid = F_RANK_;
-	pipeline->top->aggrefs = offset == 0 ? list_make1(rank) : list_make2(rank, number);
-	conditions = list_make1(pipeline_compare_int8(rank, BTLessEqualStrategyNumber, end));
-	if (offset > 0)
-		conditions = lappend(conditions, pipeline_compare_int8(number, BTGreaterStrategyNumber, offset));
-	pipeline_add_stage(pipeline, PIPELINE_FILTER, conditions);
-	return true;
+	pipeline->top->aggrefs = parse->limitOffset == NULL ? list_make1(rank) : list_make2(rank, number);
+	conditions = list_make1(pipeline_compare_int8s(rank, BTLessEqualStrategyNumber, last_rank(parse, (Node *) offset)));
+	if (parse->limitOffset != NULL)
+		conditions = lappend(conditions, pipeline_compare_int8s(number, BTGreaterStrategyNumber, (Node *) offset));
+	filter = pipeline_add_stage(pipeline, PIPELINE_FILTER, (List *) eval_const_expressions(root, (Node *) conditions));
+	filter->limit = parse->limitCount;
+	filter->offset = parse->limitOffset;
 }
 
 /* Puts a copy of the sort at the pipeline's top, without the projection above it; NULL: there is none. */
@@ -899,8 +907,8 @@ add_limited(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel)
 		sort->limit = parse->limitCount;
 		sort->offset = parse->limitOffset;
 	}
-	else if (!add_ties(parse, planned->pipeline))
-		return;
+	else
+		add_ties(root, planned->pipeline);
 	/* Not known while planning: preprocess_limit() expects a tenth, too. */
 	if (bound < 0)
 		bound = clamp_row_est(planned->rows * 0.1);

@@ -35,6 +35,7 @@
 #include "query/planning/node_kinds.h"
 #include "query/planning/planning.h"
 #include "query/planning/relation_numbers.h"
+#include "query/planning/returned_columns.h"
 
 static WindowAggPath *
 cheapest_of(RelOptInfo *rel)
@@ -146,7 +147,7 @@ add_window(PlannerInfo *root, RelPipeline *planned, const WindowAggPath *path)
 	return true;
 }
 
-/* In which our partitions come, too: those of text come in the order of bytes, those without an order in none. */
+/* In which our partitions come, too: those of text come in any order, and those without an order in none. */
 static List *
 order_of(PlannerInfo *root, const WindowClause *clause)
 {
@@ -186,6 +187,7 @@ window_paths_add_stages(PlannerInfo *root, RelPipeline *planned, List *windows, 
 		pipeline_add_stage(planned->pipeline, PIPELINE_FILTER,
 						   (List *) rel_pipeline_normalize(root, planned, (Node *) conditions));
 		planned->rows = llast_node(WindowAggPath, windows)->path.rows;
+		planned->passing_rows = returned_columns_first_rows(root, planned->rows);
 	}
 	*pathkeys = order_of(root, llast_node(WindowAggPath, windows)->winclause);
 	return true;

@@ -375,6 +375,7 @@ void
 cost_add_fetches(PlannerInfo *root, Path *path, const RelPipeline *planned)
 {
 	const List *outputs = planned->pipeline->position_map == NIL ? NIL : stage_outputs(planned->pipeline->top);
+	double		rows = planned->passing_rows > 0 ? Min(planned->rows, planned->passing_rows) : planned->rows;
 	Bitmapset  *numbers = NULL;
 	int			number = -1;
 	ListCell   *lc;
@@ -386,14 +387,17 @@ cost_add_fetches(PlannerInfo *root, Path *path, const RelPipeline *planned)
 	}
 	while ((number = bms_next_member(numbers, number)) >= 0)
 	{
-		const RelOptInfo *rel = root->simple_rel_array[relation_number_relid(root, number)];
-		double		pages = Min(index_pages_fetched(planned->rows, rel->pages, rel->pages, root), rel->pages);
+		const RelOptInfo *rel = relation_number_rel(root, number);
+		/* of partitions the number is not known */
+		double		table_bytes = rel->tuples * rel->reltarget->width;
+		BlockNumber table_pages = rel->pages > 0 ? rel->pages : (BlockNumber) ceil(table_bytes / BLCKSZ);
+		double		pages = Min(index_pages_fetched(rows, table_pages, table_pages, root), table_pages);
 		double		random_cost;
 		double		sequential_cost;
 
 		get_tablespace_page_costs(rel->reltablespace, &random_cost, &sequential_cost);
-		path->total_cost += pages * (random_cost - (random_cost - sequential_cost) * sqrt(pages / Max(rel->pages, 1))) +
-			planned->rows * cpu_tuple_cost;
+		random_cost -= (random_cost - sequential_cost) * sqrt(pages / Max(table_pages, 1));
+		path->total_cost += pages * random_cost + rows * cpu_tuple_cost;
 	}
 }
 

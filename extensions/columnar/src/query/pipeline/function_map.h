@@ -26,7 +26,10 @@ typedef enum FunctionShape
 	SHAPE_ANY_COLLATION,		/* bytewise whatever the collation is */
 	SHAPE_REGEX,				/* (x, pattern, options): the engine takes automata of the pattern */
 	SHAPE_REGEX_NO_CASE,		/* the same, without regard to letter case */
-	SHAPE_REGEX_NO_GROUP		/* of a pattern without parentheses that capture */
+	SHAPE_REGEX_GROUP,		/* the same, and what a group matched is asked for */
+	SHAPE_FORMAT,				/* (x, a constant) */
+	SHAPE_FORMAT_OF_NUMBERS,	/* (x, a constant), which may show what depends on lc_numeric */
+	SHAPE_SAME_ENCODING			/* (x, name of an encoding): x, if it is the database's */
 } FunctionShape;
 
 typedef struct FunctionMapping

@@ -131,7 +131,8 @@ typedef struct InputSearch
 {
 	Translation *translation;
 	HostCall   *call;
-	PenumbraExpr args[INPUTS_MAX];
+	int			inputs_max;
+	PenumbraExpr *args;
 	bool		has_failed;
 } InputSearch;
 
@@ -168,8 +169,9 @@ add_input(InputSearch *search, Node *node, PenumbraExpr arg)
 	if (place < 0)
 	{
 		place = list_length(*inputs);
-		if (place == INPUTS_MAX)
+		if (place == search->inputs_max)
 		{
+			search->translation->reason = "expression of so many columns";
 			search->has_failed = true;
 			return node;
 		}
@@ -204,6 +206,19 @@ inputs_mutator(Node *node, void *context)
 	return expression_tree_mutator(without_hidden_time(node), inputs_mutator, context);
 }
 
+bool
+host_call_find_inputs(Translation *translation, Node *node, int inputs_max, HostCall *call, PenumbraExpr *args)
+{
+	InputSearch search = {.translation = translation,.call = call,.inputs_max = inputs_max,.args = args};
+
+	translation->is_within_call = true;
+	call->expr = expression_tree_mutator(node, inputs_mutator, &search);
+	translation->is_within_call = false;
+	if (!search.has_failed)
+		fix_opfuncids(call->expr);
+	return !search.has_failed;
+}
+
 /* Without the inputs a case test, which stands for a value of the expression around it, would be lost. */
 static bool
 has_case_test_walker(Node *node, void *context)
@@ -213,12 +228,17 @@ has_case_test_walker(Node *node, void *context)
 	return IsA(node, CaseTestExpr) || expression_tree_walker(node, has_case_test_walker, context);
 }
 
+bool
+host_call_can_evaluate(Node *node)
+{
+	return !contain_volatile_functions(node) && !expression_returns_set(node) && !contain_subplans(node);
+}
+
 static bool
 can_be_called(Translation *translation, Node *node, PenumbraType *type)
 {
 	return !is_bound(node) && translate_type_of(translation, node, type) &&
-		!cache_type_is_composed(exprType(node)) && !contain_volatile_functions(node) &&
-		!expression_returns_set(node) && !contain_subplans(node) && !has_case_test_walker(node, NULL);
+		!cache_type_is_composed(exprType(node)) && host_call_can_evaluate(node) && !has_case_test_walker(node, NULL);
 }
 
 /* ---------------------------------------------------------------- how many inputs there are */
@@ -325,7 +345,6 @@ number_of(Translation *translation, HostCall *call)
 		if (equal(known->expr, call->expr) && equal(known->inputs, call->inputs))
 			return foreach_current_index(lc);
 	}
-	fix_opfuncids(call->expr);
 	translation->host_calls = lappend(translation->host_calls, call);
 	return list_length(translation->host_calls) - 1;
 }
@@ -336,7 +355,8 @@ host_call_translate(Translation *translation, Node *node)
 	const char *reason = translation->reason;
 	int			failed_inputs = translation->failed_inputs;
 	bool		is_planned = pipeline_find_expr(translation->called_exprs, node) >= 0;
-	InputSearch search = {.translation = translation};
+	HostCall   *call;
+	PenumbraExpr args[INPUTS_MAX];
 	PenumbraExpr expr = -1;
 	PenumbraType type;
 
@@ -346,13 +366,11 @@ host_call_translate(Translation *translation, Node *node)
 		translation->reason = reason;
 		return -1;
 	}
-	search.call = palloc0(sizeof(HostCall));
-	translation->is_within_call = true;
-	search.call->expr = expression_tree_mutator(without_hidden_time(node), inputs_mutator, &search);
-	translation->is_within_call = false;
-	if (!search.has_failed && (is_planned || is_worth_it(translation, search.call)))
-		expr = penumbra_plan_host_call(translation->plan, number_of(translation, search.call), type,
-									   search.args, list_length(search.call->inputs));
+	call = palloc0(sizeof(HostCall));
+	if (host_call_find_inputs(translation, without_hidden_time(node), INPUTS_MAX, call, args) &&
+		(is_planned || is_worth_it(translation, call)))
+		expr = penumbra_plan_host_call(translation->plan, number_of(translation, call), type, args,
+									   list_length(call->inputs));
 	translation->reason = reason;
 	if (expr >= 0)
 		translation->failed_inputs = failed_inputs;

@@ -30,4 +30,13 @@ typedef struct HostCall
  */
 extern PenumbraExpr host_call_translate(Translation *translation, Node *node);
 
+/* Whether an expression, or a list of some, can be evaluated by itself, of its inputs. */
+extern bool host_call_can_evaluate(Node *node);
+/*
+ * The largest parts of the node below it that the engine knows, at most inputs_max, become inputs of the call, and
+ * `args` for the engine.  False, with translation->reason or without one: there are others.
+ */
+extern bool host_call_find_inputs(Translation *translation, Node *node, int inputs_max, HostCall *call,
+								  PenumbraExpr *args);
+
 #endif							/* PENUMBRA_HOST_CALL_H */

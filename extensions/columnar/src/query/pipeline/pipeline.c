@@ -55,9 +55,9 @@ pipeline_int4(int value)
 }
 
 static Node *
-compare(Oid operator, void *expr, Node *constant)
+compare(Oid operator, void *expr, Node *value)
 {
-	OpExpr	   *comparison = (OpExpr *) make_opclause(operator, BOOLOID, false, expr, (Expr *) constant,
+	OpExpr	   *comparison = (OpExpr *) make_opclause(operator, BOOLOID, false, expr, (Expr *) value,
 													  InvalidOid, InvalidOid);
 
 	set_opfuncid(comparison);
@@ -71,11 +71,21 @@ pipeline_int4_equals(void *expr, int value)
 }
 
 Node *
+pipeline_int8(int64 value)
+{
+	return (Node *) makeConst(INT8OID, -1, InvalidOid, sizeof(int64), Int64GetDatum(value), false, FLOAT8PASSBYVAL);
+}
+
+Node *
+pipeline_compare_int8s(void *expr, int strategy, Node *value)
+{
+	return compare(get_opfamily_member(INTEGER_BTREE_FAM_OID, INT8OID, INT8OID, strategy), expr, value);
+}
+
+Node *
 pipeline_compare_int8(void *expr, int strategy, int64 value)
 {
-	return compare(get_opfamily_member(INTEGER_BTREE_FAM_OID, INT8OID, INT8OID, strategy), expr,
-				   (Node *) makeConst(INT8OID, -1, InvalidOid, sizeof(int64), Int64GetDatum(value), false,
-									  FLOAT8PASSBYVAL));
+	return pipeline_compare_int8s(expr, strategy, pipeline_int8(value));
 }
 
 Aggref *

@@ -58,7 +58,7 @@ typedef struct PipelineStage
 	List	   *frames;			/* of a window: WindowClauses with their number and frame, and nothing else */
 	List	   *grouping_sets;	/* of an aggregation: integer lists of places in exprs, or NIL */
 	List	   *sort_flags;		/* integers, by sort key */
-	Node	   *limit;			/* of a sort: int8 expressions or NULL */
+	Node	   *limit;			/* of a sort, or a filter that is WITH TIES: int8 expressions or NULL */
 	Node	   *offset;
 	Oid			relation_oid;	/* of a scan: whose columns the Vars number, the table or the parent of all */
 	List	   *table_oids;		/* the tables read, one or several partitions */
@@ -114,7 +114,9 @@ extern PipelineStage *pipeline_add_stage(Pipeline *pipeline, PipelineStageKind k
 /* The node is an int4 constant; the expression, an int4, equals it. */
 extern Node *pipeline_int4(int value);
 extern Node *pipeline_int4_equals(void *expr, int value);
-/* The expression, an int8, is so to the value: a strategy of btree. */
+extern Node *pipeline_int8(int64 value);
+/* The expression, an int8, is so to the value, another: a strategy of btree. */
+extern Node *pipeline_compare_int8s(void *expr, int strategy, Node *value);
 extern Node *pipeline_compare_int8(void *expr, int strategy, int64 value);
 /* A plain aggregate of the value, or of rows (NULL). */
 extern Aggref *pipeline_aggref(Oid function, Oid type, Node *value, Oid collation);

@@ -329,12 +329,65 @@ append_automaton(const struct colormap *colors, const struct cnfa *automaton, St
 	return true;
 }
 
+/* ---------------------------------------------------------------- parts of a match */
+
+/* Of the compiler's tree; each but the first brings an automaton. */
+typedef struct Parts
+{
+	int			count;
+	PenumbraRegexPart parts[PENUMBRA_REGEX_PARTS_MAX];
+	const struct cnfa *automata[PENUMBRA_REGEX_PARTS_MAX];
+} Parts;
+
+/*
+ * Adds the node and those below it, as cdissect() of PostgreSQL's regexec.c divides a match among them.  Without a back
+ * reference each node's automaton accepts what its division does, so PostgreSQL takes none back.  An iteration it tries
+ * with many divisions, so we take only one that is repeated once at most.  Returns the reason to refuse, or NULL.
+ */
+static const char *
+add_part(const struct subre *node, Parts *parts, uint32 *place)
+{
+	PenumbraRegexPart *part = &parts->parts[parts->count];
+	uint32	   *link = &part->first;
+
+	check_stack_depth();
+	if (parts->count == PENUMBRA_REGEX_PARTS_MAX)
+		return "regular expression with many groups";
+	if (node->cnfa.nstates == 0 || (node->cnfa.flags & HASLACONS))
+		return "regular expression with lookaround";
+	*place = parts->count;
+	*part = (PenumbraRegexPart) {.group = node->capno,.automaton = 1 + parts->count,
+	.is_shortest = (node->flags & SHORTER) != 0};
+	parts->automata[parts->count++] = &node->cnfa;
+	if (node->op == '=')
+		part->kind = PENUMBRA_REGEX_UNDIVIDED;
+	else if (node->op == '(')
+		part->kind = PENUMBRA_REGEX_SAME;
+	else if (node->op == '|')
+		part->kind = PENUMBRA_REGEX_CHOICE;
+	else if (node->op == '.')
+		part->kind = PENUMBRA_REGEX_SEQUENCE;
+	else if (node->op == '*' && node->max == 1)
+		part->kind = node->min == 0 ? PENUMBRA_REGEX_OPTIONAL : PENUMBRA_REGEX_SAME;
+	else
+		return "regular expression with a group that may be repeated";
+	for (const struct subre *child = part->kind == PENUMBRA_REGEX_UNDIVIDED ? NULL : node->child; child != NULL;
+		 child = child->sibling)
+	{
+		const char *reason = add_part(child, parts, link);
+
+		if (reason != NULL)
+			return reason;
+		link = &parts->parts[*link].next;
+	}
+	return NULL;
+}
+
 /* The compiler has found out that nothing can match, and has no automaton. */
 static void
-append_impossible(const regex_t *regex, StringInfo out)
+append_impossible(StringInfo out)
 {
-	PenumbraRegexHeader header = {.version = PENUMBRA_REGEX_VERSION,.range_count = 1,.automaton_count = 2,
-	.group_count = regex->re_nsub};
+	PenumbraRegexHeader header = {.version = PENUMBRA_REGEX_VERSION,.range_count = 1,.automaton_count = 2};
 	PenumbraRegexAutomaton automaton = {.state_count = 2,.final = 1};
 
 	appendBinaryStringInfo(out, (char *) &header, sizeof(header));
@@ -349,23 +402,28 @@ append_impossible(const regex_t *regex, StringInfo out)
 
 /* Returns the reason to refuse, or NULL. */
 static const char *
-append_regex(const regex_t *regex, Oid collation, StringInfo out)
+append_regex(const regex_t *regex, bool wants_groups, Oid collation, StringInfo out)
 {
 	struct guts *guts = (struct guts *) regex->re_guts;
-	PenumbraRegexHeader header = {.version = PENUMBRA_REGEX_VERSION,.automaton_count = 2,
-	.group_count = regex->re_nsub};
+	PenumbraRegexHeader header = {.version = PENUMBRA_REGEX_VERSION};
+	Parts	   *parts = palloc0(sizeof(Parts));
 	StringInfoData ranges;
+	const char *reason;
+	uint32		match;
 	int			count;
 
 	if (guts->info & REG_UBACKREF)
 		return "regular expression with a back reference";
 	if (guts->info & REG_UIMPOSSIBLE)
 	{
-		append_impossible(regex, out);
+		append_impossible(out);
 		return NULL;
 	}
 	if ((guts->search.flags | guts->tree->cnfa.flags) & HASLACONS)
 		return "regular expression with lookaround";
+	reason = wants_groups && regex->re_nsub > 0 ? add_part(guts->tree, parts, &match) : NULL;
+	if (reason != NULL)
+		return reason;
 	initStringInfo(&ranges);
 	count = append_ranges(&guts->cmap, collation, &ranges);
 	if (count < 0)
@@ -373,11 +431,20 @@ append_regex(const regex_t *regex, Oid collation, StringInfo out)
 	header.is_utf8 = GetDatabaseEncoding() == PG_UTF8;
 	header.range_count = count;
 	header.is_shortest = (guts->tree->flags & SHORTER) != 0;
+	header.automaton_count = Max(parts->count, 1) + 1;
+	header.part_count = parts->count;
+	header.group = parts->count > 0 ? 1 : 0;
 	appendBinaryStringInfo(out, (char *) &header, sizeof(header));
 	appendBinaryStringInfo(out, ranges.data, ranges.len);
 	if (!append_automaton(&guts->cmap, &guts->search, out) ||
 		!append_automaton(&guts->cmap, &guts->tree->cnfa, out))
 		return "regular expression with a large automaton";
+	for (int i = 1; i < parts->count; i++)
+	{
+		if (!append_automaton(&guts->cmap, parts->automata[i], out))
+			return "regular expression with a large automaton";
+	}
+	appendBinaryStringInfo(out, (char *) parts->parts, sizeof(PenumbraRegexPart) * parts->count);
 	return NULL;
 }
 
@@ -391,7 +458,7 @@ make_automata(const text *pattern, int cflags, Oid collation, StringInfo out)
 		return "regular expression that is not valid";
 	PG_TRY();
 	{
-		reason = append_regex(&regex, collation, out);
+		reason = append_regex(&regex, (cflags & REG_NOSUB) == 0, collation, out);
 	}
 	PG_FINALLY();
 	{

@@ -19,6 +19,7 @@
 #include "optimizer/clauses.h"
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
+#include "parser/parsetree.h"
 #include "rewrite/rewriteManip.h"
 #include "utils/hsearch.h"
 #include "utils/lsyscache.h"
@@ -369,6 +370,16 @@ has_position_walker(Node *node, void *context)
 		(stage_scan_is_position(node) || expression_tree_walker(node, has_position_walker, context));
 }
 
+/* Of the table whose column the Var is, of a subquery perhaps, which only returns it. */
+static AttrNumber
+attribute_of_table(const PlannerInfo *root, const Var *var)
+{
+	const PlannerInfo *subroot = root->simple_rel_array[var->varno]->subroot;
+
+	return subroot == NULL ? var->varattno
+		: attribute_of_table(subroot, castNode(Var, get_tle_by_resno(subroot->processed_tlist, var->varattno)->expr));
+}
+
 bool
 rel_pipeline_set_target(PlannerInfo *root, RelPipeline *planned, const PathTarget *target)
 {
@@ -392,7 +403,7 @@ rel_pipeline_set_target(PlannerInfo *root, RelPipeline *planned, const PathTarge
 		expr = rel_pipeline_normalize(root, planned, lfirst(lc));
 		if (IsA(lfirst(lc), Var) && stage_scan_is_position(expr))
 		{
-			outputs = rel_pipeline_map_attribute(pipeline, outputs, (Var *) expr, lfirst_node(Var, lc)->varattno);
+			outputs = rel_pipeline_map_attribute(pipeline, outputs, (Var *) expr, attribute_of_table(root, lfirst(lc)));
 			continue;
 		}
 		/* PostgreSQL computes what it fetches the values for */

@@ -65,7 +65,8 @@ typedef struct RelPipeline
 	int			clauses;		/* of RelPipelineClause */
 	int			workers;		/* of a parallel scan; 0: one process */
 	double		input_rows;		/* of all scans, before filters */
-	double		rows;			/* out */
+	double		rows;			/* out, as PostgreSQL estimates it */
+	double		passing_rows;	/* of these, the conditions on row_number() and the like; 0: there are none */
 	bool		is_below_projection;	/* PostgreSQL's expressions give the relation's target */
 	bool		is_rescanned;	/* a table of it is */
 	double		rescan_factor;	/* by which the costs are larger for it, beside look-ups by index; or 0 */

@@ -11,6 +11,7 @@
 #include "query/pipeline/pipeline.h"
 #include "query/pipeline/stage_filter.h"
 #include "query/pipeline/stage_kind.h"
+#include "query/pipeline/stage_sort.h"
 #include "query/pipeline/translate_expr.h"
 #include "query/pipeline/translate_node.h"
 #include "query/pipeline/translation.h"
@@ -55,7 +56,12 @@ add_to_plan(Translation *translation, PipelineStage *stage, const StageInput *in
 	int			count = list_length(exprs);
 	PenumbraExpr *conjuncts = palloc(sizeof(PenumbraExpr) * count);
 	bool		is_taken;
+	int64		ignored;
 
+	/* a negative count is an error, rows or not */
+	if (!stage_sort_row_count(translation, stage->limit, 0, &ignored) ||
+		!stage_sort_row_count(translation, stage->offset, 0, &ignored))
+		return false;
 	translation->takes_any_calls = is_aggregated(linitial(stage->inputs));
 	is_taken = translate_args(translation, exprs, conjuncts);
 	translation->takes_any_calls = false;

@@ -15,6 +15,7 @@
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
+#include "cache/heap_page.h"
 #include "query/pipeline/deparser.h"
 #include "query/pipeline/pipeline.h"
 #include "query/pipeline/stage_kind.h"
@@ -23,16 +24,17 @@
 #include "query/pipeline/translation.h"
 #include "query/planning/relation_numbers.h"
 
-/* The declared scale of numeric(p,s), -1 if there is none or it is negative. */
-static int
-numeric_scale_of(Var *var)
+/* What numeric(p,s) declares; a negative scale is none. */
+static void
+set_declared(PenumbraScanColumn *column, Var *var)
 {
-	int			scale;
+	int			declared = var->vartypmod - VARHDRSZ;
+	int			scale = ((declared & 0x7ff) ^ 1024) - 1024;
 
-	if (var->vartypmod < VARHDRSZ)
-		return -1;
-	scale = (((var->vartypmod - VARHDRSZ) & 0x7ff) ^ 1024) - 1024;
-	return Max(scale, -1);
+	if (declared < 0 || scale < 0)
+		return;
+	column->numeric_scale = scale;
+	column->numeric_precision = (declared >> 16) & 0xffff;
 }
 
 bool
@@ -49,7 +51,10 @@ stage_scan_add_to_plan(Translation *translation, PipelineStage *stage)
 
 		if (!translate_type(var->vartype, &column->type))
 			elog(ERROR, "column of type %s in a Penumbra pipeline", format_type_be(var->vartype));
-		column->numeric_scale = column->type == PENUMBRA_NUMERIC && stage->source == NULL ? numeric_scale_of(var) : -1;
+		column->numeric_scale = -1;
+		column->numeric_precision = 0;
+		if (column->type == PENUMBRA_NUMERIC && stage->source == NULL)
+			set_declared(column, var);
 	}
 	if (!translation_keep_operator(translation, penumbra_plan_add_scan(translation->plan, columns, count)))
 		return false;
@@ -97,7 +102,8 @@ stage_scan_add_positions(Pipeline *pipeline, Index name)
 
 	while (stage->kind == PIPELINE_FILTER || (stage->kind == PIPELINE_PROJECTION && stage->names == NIL))
 		stage = linitial(stage->inputs);
-	if (stage->kind != PIPELINE_SCAN || list_length(stage->table_oids) != 1)
+	if (stage->kind != PIPELINE_SCAN || stage->table_oids == NIL ||
+		list_length(stage->table_oids) > POSITION_TABLES_MAX)
 		return false;
 	if (stage_scan_has_positions(stage))
 		return true;

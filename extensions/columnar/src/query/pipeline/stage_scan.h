@@ -18,8 +18,8 @@ extern bool stage_scan_add_to_plan(Translation *translation, PipelineStage *stag
 
 /*
  * Adds the rows' positions, a column in the order of the table, up to the last stage; they may be there.  name: of
- * the relation, if the scan has no column.  False: it is no scan of one table, or has stages above that do not pass
- * a column on.
+ * the relation, if the scan has no column.  False: it is no scan of tables, or of too many, or has stages above that
+ * do not pass a column on.
  */
 extern bool stage_scan_add_positions(Pipeline *pipeline, Index name);
 extern bool stage_scan_has_positions(const PipelineStage *stage);

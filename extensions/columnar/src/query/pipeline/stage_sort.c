@@ -20,8 +20,8 @@
 #include "query/pipeline/translation.h"
 
 /* LIMIT or OFFSET; null_value is what NULL stands for. */
-static bool
-row_count_of(Translation *translation, Node *node, int64 null_value, int64 *count)
+bool
+stage_sort_row_count(Translation *translation, Node *node, int64 null_value, int64 *count)
 {
 	Datum		value;
 	bool		isnull;
@@ -119,8 +119,8 @@ add_to_plan(Translation *translation, PipelineStage *stage, const StageInput *in
 
 	if (keys == NULL)
 		return false;
-	if (!row_count_of(translation, stage->limit, -1, &limit) ||
-		!row_count_of(translation, stage->offset, 0, &offset))
+	if (!stage_sort_row_count(translation, stage->limit, -1, &limit) ||
+		!stage_sort_row_count(translation, stage->offset, 0, &offset))
 		return false;
 	return translation_keep_operator(translation, penumbra_plan_add_sort(translation->plan,
 															 translation->current, keys, count,

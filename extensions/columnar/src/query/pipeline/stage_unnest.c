@@ -2,7 +2,8 @@
  *
  * stage_unnest.c
  *	  The stage of unnesting: set-returning functions of which the scan below
- *	  outputs lists.
+ *	  outputs lists.  Without names for elements its expression is a number, and
+ *	  says how often each row comes out.
  *
  *-------------------------------------------------------------------------
  */
@@ -23,6 +24,21 @@ has_ordinality(const PipelineStage *stage)
 }
 
 static bool
+repeats_rows(const PipelineStage *stage)
+{
+	return stage->names == NIL;
+}
+
+static bool
+add_repetition(Translation *translation, const PipelineStage *stage, const StageInput *input)
+{
+	PenumbraUnnest unnest = {.times = pipeline_find_expr(input->outputs, linitial(stage->exprs))};
+
+	return translation_keep_operator(translation,
+									 penumbra_plan_add_unnest(translation->plan, input->operator, &unnest));
+}
+
+static bool
 add_to_plan(Translation *translation, PipelineStage *stage, const StageInput *inputs)
 {
 	int			count = list_length(stage->exprs);
@@ -34,6 +50,8 @@ add_to_plan(Translation *translation, PipelineStage *stage, const StageInput *in
 		.has_ordinality = has_ordinality(stage),
 	};
 
+	if (repeats_rows(stage))
+		return add_repetition(translation, stage, &inputs[0]);
 	for (int i = 0; i < count; i++)
 	{
 		lists[i].column = pipeline_find_expr(inputs[0].outputs, list_nth(stage->exprs, i));
@@ -56,13 +74,15 @@ outputs(const PipelineStage *stage, const StageInput *inputs)
 static char *
 title(const PipelineStage *stage, const Deparser *deparser)
 {
+	if (repeats_rows(stage))
+		return "Vector Repeat";
 	return stage->join_kind == PENUMBRA_JOIN_LEFT ? "Vector Left Unnest" : "Vector Unnest";
 }
 
 static void
 explain(const PipelineStage *stage, const Deparser *deparser, ExplainState *es)
 {
-	deparser_explain_list("Unnested", stage->exprs, deparser, es);
+	deparser_explain_list(repeats_rows(stage) ? "Times" : "Unnested", stage->exprs, deparser, es);
 	if (es->verbose || has_ordinality(stage))
 		deparser_explain_list("Elements", stage->names, deparser, es);
 }

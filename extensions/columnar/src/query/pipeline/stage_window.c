@@ -326,6 +326,20 @@ order_keys(const PipelineStage *stage)
 }
 
 static bool
+has_collation(List *exprs)
+{
+	ListCell   *lc;
+
+	foreach(lc, exprs)
+	{
+		if (OidIsValid(exprCollation(lfirst(lc))))
+			return true;
+	}
+	return false;
+}
+
+/* Partitions of text come in any order: see order_of() in window_paths.c. */
+static bool
 add_to_plan(Translation *translation, PipelineStage *stage, const StageInput *inputs)
 {
 	List	   *partition = partition_keys(stage);
@@ -359,7 +373,7 @@ add_to_plan(Translation *translation, PipelineStage *stage, const StageInput *in
 									 penumbra_plan_add_window(translation->plan, translation->current,
 															  keys, list_length(partition),
 															  order, list_length(stage->sort_flags),
-															  calls, call_count));
+															  calls, call_count, has_collation(partition)));
 }
 
 static List *

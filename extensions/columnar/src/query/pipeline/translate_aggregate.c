@@ -24,6 +24,7 @@
 #include "utils/regproc.h"
 
 #include "query/pipeline/can_fail.h"
+#include "query/pipeline/collected_call.h"
 #include "query/pipeline/enum_order.h"
 #include "query/pipeline/function_map.h"
 #include "query/pipeline/init_plans.h"
@@ -122,7 +123,8 @@ translate_fractions(Translation *translation, Node *node, PenumbraAggregateCall 
 static bool
 is_collecting(PenumbraAggregate function)
 {
-	return function == PENUMBRA_AGG_STRING_AGG || function == PENUMBRA_AGG_ARRAY_AGG;
+	return function == PENUMBRA_AGG_STRING_AGG || function == PENUMBRA_AGG_ARRAY_AGG ||
+		function == PENUMBRA_AGG_JSON_AGG;
 }
 
 bool
@@ -188,12 +190,14 @@ makes_array(const Aggref *aggref, PenumbraAggregate function)
 static bool
 translate_result(Translation *translation, Aggref *aggref, PenumbraAggregateCall *call)
 {
+	call->result = PENUMBRA_ARRAY;
+	if (call->function == PENUMBRA_AGG_JSON_AGG)
+		return true;
 	if (!makes_array(aggref, call->function))
 		return translate_type_of(translation, (Node *) aggref, &call->result);
-	call->element_oid = get_element_type(aggref->aggtype);
-	call->result = PENUMBRA_ARRAY;
-	return translate_is_its_image(call->element_oid) ||
-		translation_refuse(translation, psprintf("array of %s", format_type_be(call->element_oid))) >= 0;
+	call->label = get_element_type(aggref->aggtype);
+	return translate_is_its_image(call->label) ||
+		translation_refuse(translation, psprintf("array of %s", format_type_be(call->label))) >= 0;
 }
 
 static bool
@@ -413,12 +417,34 @@ translate_argument(Translation *translation, const Aggref *aggref, PenumbraAggre
 	return translate_expr(translation, node);
 }
 
+static bool
+translate_arguments(Translation *translation, const Aggref *aggref, PenumbraAggregateCall *call, bool has_form)
+{
+	ListCell   *lc;
+
+	foreach(lc, aggref->args)
+	{
+		const TargetEntry *entry = lfirst_node(TargetEntry, lc);
+		Node	   *node = (Node *) entry->expr;
+		PenumbraExpr argument;
+
+		if (entry->resjunk)
+			continue;
+		argument = translate_argument(translation, aggref, call->function, node);
+		if (argument >= 0 && has_form)
+			argument = enum_order_key(translation, node, argument);
+		if (argument < 0)
+			return false;
+		call->arguments[call->argument_count++] = argument;
+	}
+	return true;
+}
+
 bool
 translate_aggregate(Translation *translation, Aggref *aggref, PenumbraAggregateCall *call, bool *is_other_form)
 {
 	PenumbraCollation *collation = NULL;
 	bool		has_form;
-	ListCell   *lc;
 
 	call->filter = -1;
 	call->distinct = aggref->aggdistinct != NIL;
@@ -446,21 +472,9 @@ translate_aggregate(Translation *translation, Aggref *aggref, PenumbraAggregateC
 		return false;
 	/* Arguments are evaluated for rows that pass the FILTER. */
 	translation->branch_depth += aggref->aggfilter != NULL;
-	foreach(lc, aggref->args)
-	{
-		TargetEntry *entry = lfirst_node(TargetEntry, lc);
-		Node	   *node = (Node *) entry->expr;
-		PenumbraExpr argument;
-
-		if (entry->resjunk)
-			continue;
-		argument = translate_argument(translation, aggref, call->function, node);
-		if (argument >= 0 && has_form)
-			argument = enum_order_key(translation, node, argument);
-		if (argument < 0)
-			return false;
-		call->arguments[call->argument_count++] = argument;
-	}
+	if (!(call->function == PENUMBRA_AGG_JSON_AGG ? collected_call_translate(translation, aggref, call)
+		  : translate_arguments(translation, aggref, call, has_form)))
+		return false;
 	if (is_collecting(call->function) && !translate_rows_order(translation, aggref, call))
 		return false;
 	translation->branch_depth -= aggref->aggfilter != NULL;
@@ -470,5 +484,5 @@ translate_aggregate(Translation *translation, Aggref *aggref, PenumbraAggregateC
 		if (call->filter < 0)
 			return false;
 	}
-	return true;
+	return call->function != PENUMBRA_AGG_JSON_AGG || collected_call_filter(translation, call);
 }

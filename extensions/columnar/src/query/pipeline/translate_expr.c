@@ -10,12 +10,16 @@
 #include "postgres.h"
 
 #include "catalog/pg_type.h"
+#include "mb/pg_wchar.h"
 #include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
 #include "utils/builtins.h"
+#include "utils/fmgroids.h"
+#include "utils/pg_locale.h"
 #include "utils/regproc.h"
 
 #include "cache/cache.h"
+#include "penumbra/regex.h"
 #include "query/pipeline/enum_order.h"
 #include "query/pipeline/function_map.h"
 #include "query/pipeline/host_call.h"
@@ -32,9 +36,9 @@
 /* The engine takes 200 levels of calls; casts that change nothing are levels here only. */
 #define TRANSLATION_DEPTH_MAX 400
 
-/* An error for each row that asks for the value: CASE WHEN 1 / 0 = 0 THEN ... */
-static PenumbraExpr
-failing_expr(Translation *translation, PenumbraType type)
+/* CASE WHEN 1 / 0 = 0 THEN ... */
+PenumbraExpr
+translate_failure(Translation *translation, PenumbraType type)
 {
 	PenumbraExpr zero = translate_int4(translation, 0);
 	PenumbraExpr quotient[] = {translate_int4(translation, 1), zero};
@@ -59,7 +63,7 @@ translate_runtime(Translation *translation, Node *node)
 	if (translation->runtime_values == NULL)
 		return translate_stand_in(translation, type);
 	if (translation->runtime_values[index].has_failed)
-		return failing_expr(translation, type);
+		return translate_failure(translation, type);
 	return translate_datum(translation, exprType(node), translation->runtime_values[index].value,
 						   translation->runtime_values[index].isnull);
 }
@@ -166,14 +170,14 @@ compare_enums(Translation *translation, PenumbraFunction function, List *nodes, 
 
 /* (text, automata), of a replacement (text, automata, replacement) and true if all matches are replaced. */
 static PenumbraExpr
-translate_regex_call(Translation *translation, const FunctionMapping *mapping, PenumbraType result, Oid collation,
-					 List *nodes)
+translate_regex_call(Translation *translation, const FunctionMapping *mapping, int group, PenumbraType result,
+					 Oid collation, List *nodes)
 {
 	bool		has_replacement = mapping->function == PENUMBRA_FN_REGEX_REPLACE;
 	bool		is_global;
 	PenumbraExpr args[4];
 
-	args[1] = translate_regex(translation, mapping, collation, nodes, &is_global);
+	args[1] = translate_regex(translation, mapping, group, collation, nodes, &is_global);
 	if (args[1] < 0)
 		return -1;
 	args[0] = translate_expr(translation, linitial(nodes));
@@ -186,6 +190,48 @@ translate_regex_call(Translation *translation, const FunctionMapping *mapping, P
 	if (args[2] < 0 || args[3] < 0)
 		return -1;
 	return translate_call(translation, mapping->function, result, args, is_global ? 4 : 3);
+}
+
+static bool
+is_or_empty(const char *value, const char *expected)
+{
+	return value == NULL || value[0] == '\0' || strcmp(value, expected) == 0;
+}
+
+/* Whether to_char() shows numbers as it does in the C locale. */
+static bool
+numbers_are_plain(const char *format)
+{
+	const struct lconv *locale;
+
+	if (strpbrk(format, "DdGgLlSs") == NULL)
+		return true;
+	locale = PGLC_localeconv();
+	return is_or_empty(locale->decimal_point, ".") && is_or_empty(locale->thousands_sep, ",") &&
+		is_or_empty(locale->negative_sign, "-") && is_or_empty(locale->positive_sign, "+");
+}
+
+/* The engine takes formats as constants, and some of them. */
+static bool
+is_known_format(const FunctionMapping *mapping, List *nodes)
+{
+	const Const *format = lsecond(nodes);
+	char	   *name;
+
+	if (!IsA(format, Const) || format->constisnull)
+		return false;
+	if (mapping->shape == SHAPE_SAME_ENCODING)
+	{
+		name = NameStr(*DatumGetName(format->constvalue));
+		return pg_char_to_encoding(name) == GetDatabaseEncoding();
+	}
+	return mapping->shape == SHAPE_FORMAT || numbers_are_plain(TextDatumGetCString(format->constvalue));
+}
+
+static bool
+has_format(FunctionShape shape)
+{
+	return shape == SHAPE_FORMAT || shape == SHAPE_FORMAT_OF_NUMBERS || shape == SHAPE_SAME_ENCODING;
 }
 
 PenumbraExpr
@@ -211,10 +257,14 @@ translate_function(Translation *translation, Oid function_oid, Oid result_oid, O
 		!translate_collation(translation, mapping->function, collation, &engine_collation))
 		return -1;
 	if (mapping->shape == SHAPE_REGEX || mapping->shape == SHAPE_REGEX_NO_CASE ||
-		mapping->shape == SHAPE_REGEX_NO_GROUP)
-		return translate_regex_call(translation, mapping, result, collation, nodes);
+		mapping->shape == SHAPE_REGEX_GROUP)
+		return translate_regex_call(translation, mapping, 1, result, collation, nodes);
 	if (mapping->shape == SHAPE_NUMERIC_TYPMOD || mapping->shape == SHAPE_STRING_TYPMOD)
 		return translate_typmod(translation, mapping, nodes, result);
+	if (has_format(mapping->shape) && !is_known_format(mapping, nodes))
+		return translation_refuse(translation, psprintf("format of %s", format_procedure(function_oid)));
+	if (mapping->shape == SHAPE_SAME_ENCODING)
+		return translate_expr(translation, linitial(nodes));
 	if (!translate_args(translation, nodes, args))
 		return -1;
 	if (is_ordering(mapping->function) && !translate_order_is_known(translation, linitial(nodes)))
@@ -246,6 +296,24 @@ translate_function(Translation *translation, Oid function_oid, Oid result_oid, O
 	}
 	return translate_collated_call(translation, mapping->function, result, engine_collation, args,
 								   arg_count);
+}
+
+PenumbraExpr
+translate_match_element(Translation *translation, const SubscriptingRef *element)
+{
+	static const FunctionMapping mapping = {.function = PENUMBRA_FN_REGEX_SUBSTRING,.shape = SHAPE_REGEX_GROUP};
+	const FuncExpr *match = (const FuncExpr *) element->refexpr;
+	const Const *place = list_length(element->refupperindexpr) == 1 ? linitial(element->refupperindexpr) : NULL;
+
+	if (!IsA(match, FuncExpr) || place == NULL || !IsA(place, Const) || place->constisnull ||
+		element->reflowerindexpr != NIL || element->refassgnexpr != NULL ||
+		(match->funcid != F_REGEXP_MATCH_TEXT_TEXT && match->funcid != F_REGEXP_MATCH_TEXT_TEXT_TEXT) ||
+		DatumGetInt32(place->constvalue) < 1 || DatumGetInt32(place->constvalue) > PENUMBRA_REGEX_GROUPS_MAX)
+		return translation_refuse(translation, "expression of a kind that has no vector form");
+	if (!translate_have_collation(translation, match->inputcollid, match->args))
+		return -1;
+	return translate_regex_call(translation, &mapping, DatumGetInt32(place->constvalue), PENUMBRA_TEXT,
+								match->inputcollid, match->args);
 }
 
 bool

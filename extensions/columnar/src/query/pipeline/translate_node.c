@@ -12,6 +12,7 @@
 
 #include "access/stratnum.h"
 #include "catalog/pg_type.h"
+#include "lib/stringinfo.h"
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
@@ -234,6 +235,11 @@ translate_coerce_via_io(Translation *translation, CoerceViaIO *coerce)
 	if (!translate_type_of(translation, (Node *) coerce->arg, &type) ||
 		!translate_type_of(translation, (Node *) coerce, &type))
 		return -1;
+	if (is_text(from) && to == BYTEAOID)
+	{
+		arg = translate_expr(translation, (Node *) coerce->arg);
+		return arg < 0 ? -1 : translate_call(translation, PENUMBRA_FN_BYTEA, type, &arg, 1);
+	}
 	if (!(is_text(to) && is_written_by_engine(from)) &&
 		!((is_text(from) || from == BPCHAROID) && is_read_by_engine(to)))
 		return translation_refuse(translation, psprintf("cast to %s by input and output",
@@ -302,6 +308,56 @@ translate_concat_ws(Translation *translation, const List *args)
 	return part[1] < 0 ? -1 : translate_call(translation, PENUMBRA_FN_SUBSTRING, PENUMBRA_TEXT, part, 2);
 }
 
+/* What was joined so far (-1: nothing), and the next part. */
+static PenumbraExpr
+translate_joined(Translation *translation, PenumbraExpr joined, PenumbraExpr part)
+{
+	return joined < 0 ? part : translate_two_texts(translation, PENUMBRA_FN_CONCAT, joined, part);
+}
+
+/* format() with an argument for each %s of a constant, which has no other places: the parts, joined. */
+static PenumbraExpr
+translate_format(Translation *translation, const List *args)
+{
+	const Const *format = linitial(args);
+	PenumbraExpr empty = translate_datum(translation, TEXTOID, CStringGetTextDatum(""), false);
+	PenumbraExpr joined = -1;
+	StringInfoData plain;
+	int			next = 1;
+
+	if (!IsA(format, Const) || format->constisnull || empty < 0)
+		return translation_refuse(translation, "format of format()");
+	initStringInfo(&plain);
+	for (const char *position = TextDatumGetCString(format->constvalue); *position != '\0'; position++)
+	{
+		PenumbraExpr part;
+
+		if (*position != '%' || position[1] == '%')
+		{
+			appendStringInfoChar(&plain, *position);
+			position += *position == '%' ? 1 : 0;
+			continue;
+		}
+		if (*++position != 's' || next == list_length(args))
+			return translation_refuse(translation, "format of format()");
+		if (plain.len > 0)
+			joined = translate_joined(translation, joined,
+									  translate_datum(translation, TEXTOID, CStringGetTextDatum(plain.data), false));
+		resetStringInfo(&plain);
+		part = translate_output(translation, list_nth(args, next++));
+		part = translate_two_texts(translation, PENUMBRA_FN_COALESCE, part, empty);
+		if (part < 0)
+			return -1;
+		joined = translate_joined(translation, joined, part);
+	}
+	if (next < list_length(args))
+		return translation_refuse(translation, "format of format()");
+	if (plain.len > 0 || joined < 0)
+		joined = translate_joined(translation, joined,
+								  translate_datum(translation, TEXTOID, CStringGetTextDatum(plain.data), false));
+	return joined;
+}
+
 /* num_nulls() and num_nonnulls(): the sum of the tests. */
 static PenumbraExpr
 translate_count(Translation *translation, PenumbraFunction test, const List *args)
@@ -331,8 +387,8 @@ translate_count(Translation *translation, PenumbraFunction test, const List *arg
 static bool
 is_variadic_function(Oid function_oid)
 {
-	return function_oid == F_CONCAT || function_oid == F_CONCAT_WS || function_oid == F_NUM_NULLS ||
-		function_oid == F_NUM_NONNULLS;
+	return function_oid == F_CONCAT || function_oid == F_CONCAT_WS || function_oid == F_FORMAT_TEXT_ANY ||
+		function_oid == F_NUM_NULLS || function_oid == F_NUM_NONNULLS;
 }
 
 static PenumbraExpr
@@ -346,6 +402,8 @@ translate_variadic_function(Translation *translation, const FuncExpr *func)
 			return translate_concatenated(translation, func->args, 0, -1);
 		case F_CONCAT_WS:
 			return translate_concat_ws(translation, func->args);
+		case F_FORMAT_TEXT_ANY:
+			return translate_format(translation, func->args);
 		case F_NUM_NULLS:
 			return translate_count(translation, PENUMBRA_FN_IS_NULL, func->args);
 		default:
@@ -680,6 +738,8 @@ translate_node(Translation *translation, Node *node)
 			return translate_relabel(translation, (RelabelType *) node);
 		case T_CoerceViaIO:
 			return translate_coerce_via_io(translation, (CoerceViaIO *) node);
+		case T_SubscriptingRef:
+			return translate_match_element(translation, (SubscriptingRef *) node);
 		case T_SubPlan:
 		case T_AlternativeSubPlan:
 			return translation_refuse(translation, "correlated or hashed subquery");

@@ -30,23 +30,32 @@ text_constant(Node *node)
 	return IsA(node, Const) && !constant->constisnull ? DatumGetTextPP(constant->constvalue) : NULL;
 }
 
-/* A constant without "\\1" and the like. */
+/* Whether a replacement has "\\1" or the like. */
 static bool
-is_plain_replacement(Node *node)
+asks_for_groups(const text *replacement)
 {
-	const text *replacement = text_constant(node);
+	const char *bytes = VARDATA_ANY(replacement);
+	int			length = VARSIZE_ANY_EXHDR(replacement);
 
-	return replacement != NULL &&
-		memchr(VARDATA_ANY(replacement), '\\', VARSIZE_ANY_EXHDR(replacement)) == NULL;
+	for (int i = 0; i + 1 < length; i++)
+	{
+		if (bytes[i] != '\\')
+			continue;
+		i++;
+		if (bytes[i] >= '1' && bytes[i] <= '9')
+			return true;
+	}
+	return false;
 }
 
 PenumbraExpr
-translate_regex(Translation *translation, const FunctionMapping *mapping, Oid collation, List *nodes,
+translate_regex(Translation *translation, const FunctionMapping *mapping, int group, Oid collation, List *nodes,
 				bool *is_global)
 {
 	bool		is_replacement = mapping->function == PENUMBRA_FN_REGEX_REPLACE;
 	int			options_place = is_replacement ? 3 : 2;
 	const text *pattern = text_constant(lsecond(nodes));
+	const text *replacement = is_replacement ? text_constant(lthird(nodes)) : NULL;
 	int			cflags = REG_ADVANCED | (mapping->shape == SHAPE_REGEX_NO_CASE ? REG_ICASE : 0);
 	const char *reason;
 	const bytea *automata;
@@ -54,8 +63,8 @@ translate_regex(Translation *translation, const FunctionMapping *mapping, Oid co
 	*is_global = false;
 	if (pattern == NULL)
 		return translation_refuse(translation, "pattern of a regular expression that is not constant");
-	if (is_replacement && !is_plain_replacement(lthird(nodes)))
-		return translation_refuse(translation, "replacement that refers to a match, or is not constant");
+	if (is_replacement && replacement == NULL)
+		return translation_refuse(translation, "replacement that is not constant");
 	if (list_length(nodes) > options_place)
 	{
 		const text *options = text_constant(list_nth(nodes, options_place));
@@ -64,14 +73,17 @@ translate_regex(Translation *translation, const FunctionMapping *mapping, Oid co
 			(*is_global && !is_replacement))
 			return translation_refuse(translation, "options of a regular expression");
 	}
-	/* substring() is the one that wants to know of groups. */
-	if (mapping->shape != SHAPE_REGEX_NO_GROUP)
+	if (mapping->shape != SHAPE_REGEX_GROUP && (replacement == NULL || !asks_for_groups(replacement)))
 		cflags |= REG_NOSUB;
 	automata = regex_automata_of(pattern, cflags, collation, &reason);
 	if (automata == NULL)
 		return translation_refuse(translation, reason);
-	if (mapping->shape == SHAPE_REGEX_NO_GROUP &&
-		((const PenumbraRegexHeader *) VARDATA(automata))->group_count > 0)
-		return translation_refuse(translation, "regular expression whose first group is asked for");
+	if (mapping->shape == SHAPE_REGEX_GROUP && group > 1)
+	{
+		bytea	   *of_group = memcpy(palloc(VARSIZE(automata)), automata, VARSIZE(automata));
+
+		((PenumbraRegexHeader *) VARDATA(of_group))->group = group;
+		automata = of_group;
+	}
 	return translate_datum(translation, TEXTOID, PointerGetDatum(automata), false);
 }

@@ -15,9 +15,10 @@
 
 /*
  * What the engine takes for the pattern and its options, among the arguments behind the text: constants, or refused,
- * as is a replacement that is none, or that refers to a match.  is_global: the option to go on after a match.
+ * as is a replacement that is none.  group: that a function of shape SHAPE_REGEX_GROUP gives; without groups the first
+ * is the match.  is_global: the option to go on after a match.
  */
-extern PenumbraExpr translate_regex(Translation *translation, const FunctionMapping *mapping, Oid collation,
+extern PenumbraExpr translate_regex(Translation *translation, const FunctionMapping *mapping, int group, Oid collation,
 									List *nodes, bool *is_global);
 
 #endif							/* PENUMBRA_TRANSLATE_REGEX_H */

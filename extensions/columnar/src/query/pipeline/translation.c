@@ -12,6 +12,7 @@
 #include "optimizer/optimizer.h"
 #include "utils/memutils.h"
 
+#include "pg_compat.h"
 #include "query/pipeline/time_zone.h"
 #include "query/pipeline/translation.h"
 
@@ -75,7 +76,8 @@ translation_begin(List *runtime_exprs, const RuntimeValue *values)
 															 sizeof(MemoryContextCallback));
 	PenumbraPlanOptions options = {
 		.encoding_is_utf8 = GetDatabaseEncoding() == PG_UTF8,
-		.time_zone = time_zone_of_session()
+		.time_zone = time_zone_of_session(),
+		.power_scale_by_result = COMPAT_INTEGER_POWER_SCALE_BY_RESULT
 	};
 
 	translation->owner = owner;

@@ -19,7 +19,7 @@
  */
 #include "postgres.h"
 
-#include <math.h>
+#include "pg_compat.h"
 
 #include "access/sysattr.h"
 #include "access/table.h"
@@ -31,6 +31,7 @@
 #include "optimizer/clauses.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/restrictinfo.h"
+#include "parser/parsetree.h"
 #include "rewrite/rewriteManip.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
@@ -41,9 +42,7 @@
 #include "query/planning/expression_columns.h"
 #include "query/planning/planning.h"
 #include "query/planning/relation_numbers.h"
-
-/* The rows of a table are few where they are no more than one of so many. */
-#define FETCHED_SHARE_INVERSE 100
+#include "query/planning/returned_columns.h"
 
 typedef struct ExpressionColumn
 {
@@ -272,36 +271,13 @@ expression_columns_is_cached(PlannerInfo *root, Index relid, Node *expr, Express
 	return is_there;
 }
 
-/* Of LIMIT; one that planning does not know is small. */
-static double
-rows_of_limit(const Query *parse)
-{
-	const Const *limit = (const Const *) parse->limitCount;
-
-	if (limit == NULL)
-		return INFINITY;
-	if (!IsA(limit, Const))
-		return 0;
-	return limit->constisnull ? INFINITY : (double) DatumGetInt64(limit->constvalue);
-}
-
-/* Of few rows of the table, which PostgreSQL fetches: the cache need not have what is only returned of all of them. */
-static bool
-returns_few_rows(const PlannerInfo *root, Index relid)
-{
-	const RelOptInfo *rel = root->simple_rel_array[relid];
-
-	return rel != NULL && rel->reloptkind == RELOPT_BASEREL && root->simple_rte_array[relid]->rtekind == RTE_RELATION &&
-		!root->simple_rte_array[relid]->inh &&
-		Min(rows_of_limit(root->parse), rel->rows) < rel->tuples / FETCHED_SHARE_INVERSE;
-}
-
 static bool
 is_better_fetched(PlannerInfo *root, Index relid, Node *node)
 {
 	ColumnKey	key;
 
-	return returns_few_rows(root, relid) && !expression_columns_is_cached(root, relid, node, EXPRESSION_KNOWN, &key);
+	return !root->simple_rte_array[relid]->inh && returned_columns_are_few(root, relid) &&
+		!expression_columns_is_cached(root, relid, node, EXPRESSION_KNOWN, &key);
 }
 
 /* Of a column that can be read as it is. */
@@ -327,6 +303,12 @@ compares_whole_values(Oid function)
 		case F_JSONB_LE:
 		case F_JSONB_GT:
 		case F_JSONB_GE:
+		case F_RECORD_EQ:
+		case F_RECORD_NE:
+		case F_RECORD_LT:
+		case F_RECORD_LE:
+		case F_RECORD_GT:
+		case F_RECORD_GE:
 		case F_ARRAY_EQ:
 		case F_ARRAY_NE:
 		case F_ARRAY_LT:
@@ -522,9 +504,19 @@ finish_elements(PlannerInfo *root, Index relid, List *open)
 	return true;
 }
 
-/* Keys are what other clauses speak of, and what windows compute. */
+/*
+ * Keys are what other clauses speak of, and what windows compute.  PostgreSQL's projection of the query's rows computes
+ * the others; below other levels it may return plain columns.
+ */
+static bool
+is_returned(const PlannerInfo *root, const TargetEntry *entry, bool returns_rows)
+{
+	return entry->ressortgroupref == 0 && !contain_window_function((Node *) entry->expr) &&
+		(!returns_rows || root->parent_root == NULL || IsA(entry->expr, Var));
+}
+
 static void
-find_in_target(PlannerInfo *root, FindContext *context, bool keys)
+find_in_target(PlannerInfo *root, FindContext *context, bool returned, bool returns_rows)
 {
 	ListCell   *lc;
 
@@ -532,24 +524,12 @@ find_in_target(PlannerInfo *root, FindContext *context, bool keys)
 	{
 		TargetEntry *entry = lfirst_node(TargetEntry, lc);
 
-		if ((entry->ressortgroupref != 0 || contain_window_function((Node *) entry->expr)) != keys)
+		if (is_returned(root, entry, returns_rows) != returned)
 			continue;
 		if (entry->ressortgroupref != 0)
 			note_key(context, (Node *) entry->expr);
 		(void) find_walker((Node *) entry->expr, context);
 	}
-}
-
-/* Whether the level's rows are those of its tables, and the query's result. */
-static bool
-returns_rows(PlannerInfo *root)
-{
-	const Query *parse = root->parse;
-
-	return root->parent_root == NULL && parse->commandType == CMD_SELECT && parse->rowMarks == NIL &&
-		root->rowMarks == NIL && !parse->hasAggs && parse->groupClause == NIL && parse->groupingSets == NIL &&
-		parse->havingQual == NULL && (parse->distinctClause == NIL || parse->hasDistinctOn) &&
-		parse->setOperations == NULL && !parse->hasTargetSRFs && !contain_subplans((Node *) root->processed_tlist);
 }
 
 /* Columns of children are those of their parents. */
@@ -560,7 +540,7 @@ examine_level(PlannerInfo *root)
 	MemoryContext old;
 	LevelColumns *level;
 	FindContext context = {.root = root};
-	FindContext returned = {.root = root,.is_returned = returns_rows(root)};
+	FindContext returned = {.root = root,.is_returned = returned_columns_are_rows(root)};
 	ListCell   *lc;
 
 	foreach(lc, planning->expression_levels)
@@ -574,7 +554,7 @@ examine_level(PlannerInfo *root)
 	level = palloc0(sizeof(LevelColumns));
 	level->root = root;
 	planning->expression_levels = lappend(planning->expression_levels, level);
-	find_in_target(root, &context, true);
+	find_in_target(root, &context, false, returned.is_returned);
 	(void) find_walker((Node *) root->parse->jointree, &context);
 	(void) find_walker(root->parse->havingQual, &context);
 	for (int i = 1; i < root->simple_rel_array_size; i++)
@@ -602,7 +582,7 @@ examine_level(PlannerInfo *root)
 		if (!OidIsValid(appinfo->parent_reloid))
 			(void) find_walker((Node *) appinfo->translated_vars, &context);
 	}
-	find_in_target(root, &returned, false);
+	find_in_target(root, &returned, true, returned.is_returned);
 	if (!returned.is_returned)
 	{
 		context.open = list_concat(context.open, returned.open);
@@ -623,16 +603,43 @@ examine_level(PlannerInfo *root)
 	return level;
 }
 
+/* Of a child of a table; NULL: the relation is none. */
+static AppendRelInfo *
+child_info(const PlannerInfo *root, Index relid)
+{
+	AppendRelInfo *appinfo = root->append_rel_array == NULL ? NULL : root->append_rel_array[relid];
+
+	return appinfo != NULL && OidIsValid(appinfo->parent_reloid) ? appinfo : NULL;
+}
+
+List *
+expression_columns_of_parent(const PlannerInfo *root, Index *relid, List *attnums)
+{
+	const AppendRelInfo *appinfo;
+
+	while ((appinfo = child_info(root, *relid)) != NULL)
+	{
+		List	   *mapped = NIL;
+		ListCell   *lc;
+
+		foreach(lc, attnums)
+			mapped = lappend_int(mapped, appinfo->parent_colnos[lfirst_int(lc) - 1]);
+		attnums = mapped;
+		*relid = appinfo->parent_relid;
+	}
+	return attnums;
+}
+
 /* The columns of a table's child are its parent's, of its own columns. */
 static void
 add_columns_of_child(PlannerInfo *root, Index relid)
 {
 	Planning   *planning = planning_current();
-	AppendRelInfo *appinfo = root->append_rel_array == NULL ? NULL : root->append_rel_array[relid];
+	AppendRelInfo *appinfo = child_info(root, relid);
 	MemoryContext old;
 	ListCell   *lc;
 
-	if (appinfo == NULL || !OidIsValid(appinfo->parent_reloid))
+	if (appinfo == NULL)
 		return;
 	foreach(lc, planning->expression_columns)
 	{
@@ -665,15 +672,6 @@ add_columns_of_child(PlannerInfo *root, Index relid)
 	MemoryContextSwitchTo(old);
 }
 
-static Index
-topmost_parent(const PlannerInfo *root, Index relid)
-{
-	while (root->append_rel_array != NULL && root->append_rel_array[relid] != NULL &&
-		   OidIsValid(root->append_rel_array[relid]->parent_reloid))
-		relid = root->append_rel_array[relid]->parent_relid;
-	return relid;
-}
-
 /* Whether the column, whose values have parts, is read by expressions alone that are columns. */
 static bool
 is_hidden(PlannerInfo *root, const Var *var)
@@ -685,7 +683,8 @@ is_hidden(PlannerInfo *root, const Var *var)
 	if (!is_of_table(root, var) || var->varattno <= 0 || !cache_type_has_parts(var->vartype))
 		return false;
 	level = examine_level(root);
-	relid = topmost_parent(root, var->varno);
+	relid = var->varno;
+	(void) expression_columns_of_parent(root, &relid, NIL);
 	foreach(lc, level->open)
 	{
 		const Var  *open = lfirst(lc);
@@ -716,6 +715,26 @@ expression_columns_hide(PlannerInfo *root, List *exprs)
 	return false;
 }
 
+/* Aggregates take rows as their columns.  Where an outer join has no row, that is not a row of NULLs. */
+static bool
+may_read_rows(const PlannerInfo *root, const RelOptInfo *rel)
+{
+	return root->parse->hasAggs && !compat_is_nullable(root, rel);
+}
+
+static List *
+live_columns(const PlannerInfo *root, const RelOptInfo *rel)
+{
+	List	   *numbers = NIL;
+
+	for (AttrNumber attno = 1; attno <= rel->max_attr; attno++)
+	{
+		if (!get_rte_attribute_is_dropped(root->simple_rte_array[rel->relid], attno))
+			numbers = lappend_int(numbers, attno);
+	}
+	return numbers;
+}
+
 List *
 expression_columns_of_rel(PlannerInfo *root, RelOptInfo *rel, const char **reason)
 {
@@ -740,12 +759,15 @@ expression_columns_of_rel(PlannerInfo *root, RelOptInfo *rel, const char **reaso
 	{
 		AttrNumber	attno = member + FirstLowInvalidHeapAttributeNumber;
 
-		if (attno <= 0)
+		if (attno < 0 || (attno == 0 && !may_read_rows(root, rel)))
 		{
 			*reason = attno == 0 ? "whole-row reference" : "system column";
 			return NIL;
 		}
-		numbers = lappend_int(numbers, attno);
+		if (attno == 0)
+			numbers = live_columns(root, rel);
+		else
+			numbers = list_append_unique_int(numbers, attno);
 	}
 	add_columns_of_child(root, rel->relid);
 	foreach(lc, planning_current()->expression_columns)
@@ -758,44 +780,18 @@ expression_columns_of_rel(PlannerInfo *root, RelOptInfo *rel, const char **reaso
 	return numbers;
 }
 
-/* The same of a column that the engine can read: it returns the value as it is, and no clause reads it. */
-static Var *
-find_shown(PlannerInfo *root, Index relid, AttrNumber attno)
-{
-	const RelOptInfo *rel = root->simple_rel_array[relid];
-	Bitmapset  *restricted = NULL;
-	Var		   *shown = NULL;
-	ListCell   *lc;
-
-	pull_varattnos((Node *) get_actual_clauses(rel->baserestrictinfo), relid, &restricted);
-	if (bms_is_member(attno - FirstLowInvalidHeapAttributeNumber, restricted) ||
-		bms_membership(rel->attr_needed[attno - rel->min_attr]) != BMS_SINGLETON)
-		return NULL;
-	foreach(lc, root->processed_tlist)
-	{
-		const TargetEntry *entry = lfirst_node(TargetEntry, lc);
-		Bitmapset  *read = NULL;
-
-		pull_varattnos((Node *) entry->expr, relid, &read);
-		if (!bms_is_member(attno - FirstLowInvalidHeapAttributeNumber, read))
-			continue;
-		if (!IsA(entry->expr, Var) || entry->ressortgroupref != 0)
-			return NULL;
-		shown = (Var *) entry->expr;
-	}
-	return shown;
-}
-
 bool
-expression_columns_is_spared(PlannerInfo *root, RelOptInfo *rel, AttrNumber attno)
+expression_columns_is_spared(PlannerInfo *root, const RelOptInfo *rel, AttrNumber attno)
 {
 	bool		is_alone = bms_membership(root->all_baserels) == BMS_SINGLETON;
+	Index		relid = rel->relid;
+	AttrNumber	number = linitial_int(expression_columns_of_parent(root, &relid, list_make1_int(attno)));
 
+	rel = root->simple_rel_array[relid];
 	/* of a table's first rows PostgreSQL reads no more */
-	if (is_alone && rel->baserestrictinfo == NIL && root->parse->sortClause == NIL)
+	if (is_alone && rel->baserestrictinfo == NIL && root->parse->sortClause == NIL && !root->parse->hasWindowFuncs)
 		return false;
-	return examine_level(root)->returns_rows && returns_few_rows(root, rel->relid) &&
-		find_shown(root, rel->relid, attno) != NULL;
+	return returned_columns_are_few(root, relid) && returned_columns_find(root, relid, number) != NULL;
 }
 
 /* The column, if the level does nothing with it but return it, or what PostgreSQL computes of it. */
@@ -808,36 +804,57 @@ find_returned(PlannerInfo *root, const LevelColumns *level, Index relid, AttrNum
 	{
 		Var		   *var = lfirst(lc);
 
-		if (var->varno == (int) relid && var->varattno == attno)
-			return foreach_current_index(lc) < level->open_inside ? NULL : var;
+		if (var->varno != (int) relid || var->varattno != attno)
+			continue;
+		if (foreach_current_index(lc) < level->open_inside)
+			return NULL;
+		if (root->parent_root == NULL)
+			return var;
 	}
-	return find_shown(root, relid, attno);
+	return returned_columns_find(root, relid, attno);
+}
+
+static void
+replace_by_position(PlannerInfo *root, Var *var, Var *position)
+{
+	Node	   *normalized = relation_numbers_normalize(root, (Node *) var);
+
+	/* not yet, as of another path */
+	if (!equal(normalized, position))
+		relation_numbers_replace(root, normalized, position);
 }
 
 bool
-expression_columns_return(PlannerInfo *root, RelOptInfo *rel, List *attnums, Var *position)
+expression_columns_return(PlannerInfo *root, const RelOptInfo *rel, List *attnums, Var *position)
 {
+	Index		relid = rel->relid;
 	const LevelColumns *level;
 	List	   *vars = NIL;
 	ListCell   *lc;
 
-	if (rel->reloptkind != RELOPT_BASEREL)
+	attnums = expression_columns_of_parent(root, &relid, attnums);
+	if (root->simple_rel_array[relid]->reloptkind != RELOPT_BASEREL)
 		return false;
 	level = examine_level(root);
 	foreach(lc, attnums)
 	{
-		vars = lappend(vars, find_returned(root, level, rel->relid, lfirst_int(lc)));
+		vars = lappend(vars, find_returned(root, level, relid, lfirst_int(lc)));
 		if (llast(vars) == NULL)
 			return false;
 	}
 	foreach(lc, vars)
-	{
-		Node	   *normalized = relation_numbers_normalize(root, lfirst(lc));
+		replace_by_position(root, lfirst(lc), position);
+	return true;
+}
 
-		/* not yet, as of another path */
-		if (!equal(normalized, position))
-			relation_numbers_replace(root, normalized, position);
-	}
+bool
+expression_columns_pass(PlannerInfo *root, RelOptInfo *rel, AttrNumber attno, Var *position)
+{
+	Var		   *var = returned_columns_find(root, rel->relid, attno);
+
+	if (var == NULL)
+		return false;
+	replace_by_position(root, var, position);
 	return true;
 }
 

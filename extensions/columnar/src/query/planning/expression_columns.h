@@ -45,14 +45,18 @@ extern void expression_columns_add(PlannerInfo *root, Node *node);
 extern bool expression_columns_hide(PlannerInfo *root, List *exprs);
 /*
  * Whether the level, the query's, does nothing with these columns of the relation but return them, or what PostgreSQL
- * computes of them.  Then the Var stands for each in pipelines: the row's position.
+ * computes of them.  Then the Var stands for each in pipelines, of the topmost parent: the row's position.
  */
-extern bool expression_columns_return(PlannerInfo *root, RelOptInfo *rel, List *attnums, Var *position);
+extern bool expression_columns_return(PlannerInfo *root, const RelOptInfo *rel, List *attnums, Var *position);
+/* The same of a column of a subquery, which is such a position there. */
+extern bool expression_columns_pass(PlannerInfo *root, RelOptInfo *rel, AttrNumber attno, Var *position);
 /*
  * Whether the query only returns the column, which the engine can read, of so few rows that it is better fetched than
  * cached of all.
  */
-extern bool expression_columns_is_spared(PlannerInfo *root, RelOptInfo *rel, AttrNumber attno);
+extern bool expression_columns_is_spared(PlannerInfo *root, const RelOptInfo *rel, AttrNumber attno);
+/* Plain columns of the topmost parent of the table, or its own: those that these are; relid becomes the parent's. */
+extern List *expression_columns_of_parent(const PlannerInfo *root, Index *relid, List *attnums);
 /* Whether a row can have an error in place of the value of one of these columns. */
 extern bool expression_columns_can_fail(List *numbers);
 /*

@@ -48,6 +48,7 @@ typedef struct Planning
 	List	   *expression_columns; /* of ExpressionColumn *, and of LevelColumns *: see expression_columns.h */
 	List	   *expression_levels;
 	int			expression_count;	/* of these that are no child's */
+	List	   *returned_columns;	/* of ReturnedColumns *: see returned_columns.h */
 	List	   *searched_levels;	/* of PlannerInfo *, and of WishedFunction *: see function_columns.h */
 	List	   *wished_functions;
 	List	   *set_operations; /* of lists of a PlannerInfo and the RangeTblEntry in names of its relation 0 */

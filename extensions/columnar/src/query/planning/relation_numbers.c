@@ -68,6 +68,22 @@ relation_number_relid(const PlannerInfo *root, Index number)
 	return relid;
 }
 
+RelOptInfo *
+relation_number_rel(const PlannerInfo *root, Index number)
+{
+	Index		relid = relation_number_relid(root, number);
+	RelOptInfo *found = relid == 0 ? NULL : root->simple_rel_array[relid];
+
+	for (int i = 1; i < root->simple_rel_array_size && found == NULL; i++)
+	{
+		const RelOptInfo *rel = root->simple_rel_array[i];
+
+		if (rel != NULL && rel->subroot != NULL)
+			found = relation_number_rel(rel->subroot, number);
+	}
+	return found;
+}
+
 Index
 relation_number_add(const char *alias, const char *column)
 {

@@ -19,6 +19,8 @@
 extern Index relation_number_of(PlannerInfo *root, Index relid);
 /* The relation of this query level that has the number; 0: none has. */
 extern Index relation_number_relid(const PlannerInfo *root, Index number);
+/* The same of this level or of one below: the relation. */
+extern RelOptInfo *relation_number_rel(const PlannerInfo *root, Index number);
 /* The entry of the level's set operations, whose columns are Vars of relation 0; up to 17 the last is a flag. */
 extern RangeTblEntry *relation_numbers_set_operation(PlannerInfo *root);
 /* One of its own, with a column. */

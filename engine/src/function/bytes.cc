@@ -1,0 +1,275 @@
+// bytea, which the engine has as text: md5 and sha256, encode and decode, the cast from text.
+#include <array>
+#include <cstring>
+#include <memory>
+
+#include "function/registry.h"
+#include "function/text.h"
+#include "kernels/kernels.h"
+#include "vector/error.h"
+#include "vector/vector_build.h"
+
+namespace penumbra {
+namespace {
+
+// ---- digests: all valid rows at once
+
+using Digest = void (*)(const uint8_t* const*, const uint32_t*, size_t, uint8_t*);
+
+constexpr char kHexDigits[] = "0123456789abcdef";
+
+// The two digits of each byte.
+constexpr std::array<char, 512> kHexPairs = [] {
+  std::array<char, 512> pairs{};
+  for (size_t byte = 0; byte < 256; ++byte) {
+    pairs[2 * byte] = kHexDigits[byte >> 4];
+    pairs[2 * byte + 1] = kHexDigits[byte & 15];
+  }
+  return pairs;
+}();
+
+void WriteHex(const uint8_t* bytes, size_t count, char* out) {
+  for (size_t i = 0; i < count; ++i) std::memcpy(out + 2 * i, kHexPairs.data() + 2 * bytes[i], 2);
+}
+
+template <Digest kDigest, uint32_t kBytes, bool kAsHex>
+Vector EvaluateDigest(const Expr& expr, const Vector* args, uint32_t rows, EvalContext& context) {
+  const View<StringRef> texts = ViewOf<StringRef>(args[0], rows, context.arena);
+  StringRef* out = NewStrings(args[0].validity, rows, context.arena);
+  const uint8_t* messages[kVectorRows];
+  uint32_t lengths[kVectorRows];
+  uint32_t count = 0;
+  const auto digest_all = [&](uint32_t first_row, uint32_t last_row) {
+    constexpr uint32_t kWidth = kAsHex ? 2 * kBytes : kBytes;
+    auto* digests = context.arena.AllocateArray<uint8_t>(size_t{count} * kBytes);
+    kDigest(messages, lengths, count, digests);
+    char* values = reinterpret_cast<char*>(digests);
+    if (kAsHex) {
+      values = context.arena.AllocateArray<char>(size_t{count} * kWidth);
+      WriteHex(digests, size_t{count} * kBytes, values);
+    }
+    for (uint32_t i = first_row; i < last_row; ++i) {
+      if (!IsRowValid(args[0].validity, i)) continue;
+      out[i] = StringRef(values, kWidth);
+      values += kWidth;
+    }
+    count = 0;
+  };
+  // The entries of a dictionary can be more than a vector has rows.
+  for (uint32_t first = 0; first < rows; first += kVectorRows) {
+    const uint32_t last = std::min(rows, first + kVectorRows);
+    for (uint32_t i = first; i < last; ++i) {
+      if (!IsRowValid(args[0].validity, i)) continue;
+      messages[count] = reinterpret_cast<const uint8_t*>(texts[i].data());
+      lengths[count++] = texts[i].length;
+    }
+    digest_all(first, last);
+  }
+  return FlatVector(expr.type, out, args[0].validity);
+}
+
+// ---- encode
+
+char* AllocateText(uint64_t bytes, Arena& arena) {
+  if (bytes > kMaxTextBytes) throw EngineError(PENUMBRA_UNSUPPORTED, "text longer than 1 GB");
+  return arena.AllocateArray<char>(bytes);
+}
+
+const uint8_t* BytesOf(const StringRef& text) { return reinterpret_cast<const uint8_t*>(text.data()); }
+
+StringRef EncodeHex(const StringRef& bytes, Arena& arena) {
+  const uint64_t length = uint64_t{bytes.length} * 2;
+  char* encoded = AllocateText(length, arena);
+  WriteHex(BytesOf(bytes), bytes.length, encoded);
+  return StringRef(encoded, static_cast<uint32_t>(length));
+}
+
+constexpr char kBase64Digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+void WriteBase64(uint32_t three, char* out) {
+  for (int i = 0; i < 4; ++i) out[i] = kBase64Digits[(three >> (18 - 6 * i)) & 63];
+}
+
+// A line feed follows each full line of 76 digits, the last one too.
+StringRef EncodeBase64(const StringRef& bytes, Arena& arena) {
+  constexpr uint32_t kLineBytes = 57;
+  const uint64_t length = (uint64_t{bytes.length} + 2) / 3 * 4 + bytes.length / kLineBytes;
+  char* encoded = AllocateText(length, arena);
+  const uint8_t* in = BytesOf(bytes);
+  char* out = encoded;
+  uint32_t i = 0;
+  for (; i + 3 <= bytes.length; i += 3) {
+    WriteBase64(uint32_t{in[i]} << 16 | uint32_t{in[i + 1]} << 8 | in[i + 2], out);
+    out += 4;
+    if ((i + 3) % kLineBytes == 0) *out++ = '\n';
+  }
+  if (i < bytes.length) {
+    const bool has_two = bytes.length - i == 2;
+    WriteBase64(uint32_t{in[i]} << 16 | (has_two ? uint32_t{in[i + 1]} << 8 : 0), out);
+    if (!has_two) out[2] = '=';
+    out[3] = '=';
+  }
+  return StringRef(encoded, static_cast<uint32_t>(length));
+}
+
+StringRef EncodeEscape(const StringRef& bytes, Arena& arena) {
+  const uint8_t* in = BytesOf(bytes);
+  const auto is_octal = [](uint8_t byte) { return byte == 0 || byte >= 0x80; };
+  uint64_t length = 0;
+  for (uint32_t i = 0; i < bytes.length; ++i) length += is_octal(in[i]) ? 4 : in[i] == '\\' ? 2 : 1;
+  char* encoded = AllocateText(length, arena);
+  char* out = encoded;
+  for (uint32_t i = 0; i < bytes.length; ++i) {
+    if (is_octal(in[i])) {
+      *out++ = '\\';
+      for (int shift = 6; shift >= 0; shift -= 3) *out++ = static_cast<char>('0' + ((in[i] >> shift) & 7));
+      continue;
+    }
+    if (in[i] == '\\') *out++ = '\\';
+    *out++ = static_cast<char>(in[i]);
+  }
+  return StringRef(encoded, static_cast<uint32_t>(length));
+}
+
+// ---- decode: what is wrong is left to PostgreSQL, which has the errors
+
+[[noreturn]] void ThrowInvalid() { throw EngineError(PENUMBRA_UNSUPPORTED, "text that is no encoded bytes"); }
+
+bool IsBlank(char c) { return c == ' ' || c == '\n' || c == '\t' || c == '\r'; }
+
+uint8_t HexValue(char c) {
+  if (c >= '0' && c <= '9') return static_cast<uint8_t>(c - '0');
+  const char lower = static_cast<char>(c | 0x20);
+  if (lower < 'a' || lower > 'f') ThrowInvalid();
+  return static_cast<uint8_t>(lower - 'a' + 10);
+}
+
+// Blanks may stand between bytes.
+StringRef DecodeHex(const StringRef& text, Arena& arena) {
+  const char *in = text.data(), *end = in + text.length;
+  char* decoded = arena.AllocateArray<char>(text.length / 2 + 1);
+  char* out = decoded;
+  while (in < end) {
+    if (IsBlank(*in)) {
+      ++in;
+      continue;
+    }
+    if (end - in < 2) ThrowInvalid();
+    *out++ = static_cast<char>(HexValue(in[0]) << 4 | HexValue(in[1]));
+    in += 2;
+  }
+  return StringRef(decoded, static_cast<uint32_t>(out - decoded));
+}
+
+constexpr uint8_t kNoBase64 = 255;
+constexpr std::array<uint8_t, 256> kBase64Values = [] {
+  std::array<uint8_t, 256> values{};
+  for (uint8_t& value : values) value = kNoBase64;
+  for (uint8_t i = 0; i < 64; ++i) values[static_cast<uint8_t>(kBase64Digits[i])] = i;
+  return values;
+}();
+
+StringRef DecodeBase64(const StringRef& text, Arena& arena) {
+  const char *in = text.data(), *end = in + text.length;
+  char* decoded = arena.AllocateArray<char>(text.length / 4 * 3 + 3);
+  char* out = decoded;
+  uint32_t four = 0;
+  int digits = 0, missing = 0;
+  for (; in < end; ++in) {
+    if (IsBlank(*in)) continue;
+    const uint8_t value = kBase64Values[static_cast<uint8_t>(*in)];
+    const bool is_end = *in == '=' && digits >= 2;
+    if (is_end ? missing > 1 : value == kNoBase64 || missing > 0) ThrowInvalid();
+    missing += is_end;
+    four = four << 6 | (is_end ? 0 : value);
+    if (++digits < 4) continue;
+    for (int i = 0; i < 3 - missing; ++i) *out++ = static_cast<char>(four >> (16 - 8 * i));
+    four = 0;
+    digits = 0;
+  }
+  if (digits != 0) ThrowInvalid();
+  return StringRef(decoded, static_cast<uint32_t>(out - decoded));
+}
+
+StringRef DecodeEscape(const StringRef& text, Arena& arena) {
+  const char *in = text.data(), *end = in + text.length;
+  const void* escape = text.length == 0 ? nullptr : std::memchr(in, '\\', text.length);
+  if (escape == nullptr) return text;
+  const auto is_digit = [](char c, char last) { return c >= '0' && c <= last; };
+  char* decoded = arena.AllocateArray<char>(text.length);
+  char* out = decoded;
+  while (in < end) {
+    if (*in != '\\') {
+      *out++ = *in++;
+    } else if (end - in >= 2 && in[1] == '\\') {
+      *out++ = '\\';
+      in += 2;
+    } else if (end - in >= 4 && is_digit(in[1], '3') && is_digit(in[2], '7') && is_digit(in[3], '7')) {
+      *out++ = static_cast<char>((in[1] - '0') << 6 | (in[2] - '0') << 3 | (in[3] - '0'));
+      in += 4;
+    } else {
+      ThrowInvalid();
+    }
+  }
+  return StringRef(decoded, static_cast<uint32_t>(out - decoded));
+}
+
+// What the type's input function takes.
+StringRef ReadBytea(const StringRef& text, Arena& arena) {
+  if (text.length < 2 || std::memcmp(text.data(), "\\x", 2) != 0) return DecodeEscape(text, arena);
+  return DecodeHex(StringRef(text.data() + 2, text.length - 2), arena);
+}
+
+// ---- choice
+
+template <StringRef (*kConvert)(const StringRef&, Arena&)>
+Vector EvaluateConversion(const Expr& expr, const Vector* args, uint32_t rows, EvalContext& context) {
+  return MapText(expr, args, rows, context,
+                 [&](const StringRef& text, uint32_t) { return kConvert(text, context.arena); });
+}
+
+EvaluateFunction ChooseConversion(bool encodes, const StringRef& format) {
+  const auto is = [&](std::string_view name) {
+    return format.length == name.size() && std::equal(name.begin(), name.end(), format.data(),
+                                                      [](char a, char b) { return a == (b | 0x20) || a == b; });
+  };
+  if (is("hex")) return encodes ? EvaluateConversion<EncodeHex> : EvaluateConversion<DecodeHex>;
+  if (is("base64")) return encodes ? EvaluateConversion<EncodeBase64> : EvaluateConversion<DecodeBase64>;
+  if (is("escape")) return encodes ? EvaluateConversion<EncodeEscape> : EvaluateConversion<DecodeEscape>;
+  return nullptr;
+}
+
+Binding BindConversion(const CallSite& call) {
+  Binding binding;
+  const StringRef* format = KnownValue<StringRef>(*call.args[1]);
+  const bool encodes = call.function == PENUMBRA_FN_ENCODE;
+  if (format != nullptr) binding.evaluate = ChooseConversion(encodes, *format);
+  if (binding.evaluate == nullptr) binding.reason = "format of " + std::string(FunctionName(call.function)) + "()";
+  binding.evaluated_args = 1;
+  binding.can_fail = true;
+  binding.can_be_unsupported = !encodes;
+  return binding;
+}
+
+}  // namespace
+
+Binding BindBytes(const CallSite& call) {
+  Binding binding;
+  for (const Expr* arg : call.args) {
+    if (arg->type != PENUMBRA_TEXT) return binding;
+  }
+  const bool is_conversion = call.function == PENUMBRA_FN_ENCODE || call.function == PENUMBRA_FN_DECODE;
+  if (call.result != PENUMBRA_TEXT || call.args.size() != (is_conversion ? 2 : 1)) return binding;
+  if (is_conversion) return BindConversion(call);
+  switch (call.function) {
+    case PENUMBRA_FN_MD5: binding.evaluate = EvaluateDigest<kernels::Md5, 16, true>; break;
+    case PENUMBRA_FN_SHA256: binding.evaluate = EvaluateDigest<kernels::Sha256, 32, false>; break;
+    default:
+      binding.evaluate = EvaluateConversion<ReadBytea>;
+      binding.can_fail = binding.can_be_unsupported = true;
+      break;
+  }
+  return binding;
+}
+
+}  // namespace penumbra

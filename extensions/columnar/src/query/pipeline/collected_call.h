@@ -1,0 +1,34 @@
+/*-------------------------------------------------------------------------
+ *
+ * collected_call.h
+ *	  Aggregates whose rows the engine collects, and PostgreSQL makes the
+ *	  value of.
+ *
+ * The engine evaluates the largest parts of the arguments that it knows, as
+ * of a call of host_call.h, and keeps them for each row of a group, in order.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef PENUMBRA_COLLECTED_CALL_H
+#define PENUMBRA_COLLECTED_CALL_H
+
+#include "postgres.h"
+
+#include "nodes/primnodes.h"
+
+#include "query/pipeline/translation.h"
+
+typedef struct CollectedCall
+{
+	Aggref	   *aggref;
+	List	   *args;			/* of the aggregate: expressions over Vars of OUTER_VAR, counted from 1 */
+	List	   *inputs;			/* these, expressions that the engine evaluates */
+	PenumbraType *types;		/* that it has them in */
+} CollectedCall;
+
+/* The arguments of the engine's call, labelled by its place in translation->collected_calls; false: refused. */
+extern bool collected_call_translate(Translation *translation, Aggref *aggref, PenumbraAggregateCall *call);
+/* Adds to the call's FILTER, if any: a row without a key is an error, also in a group that is dropped. */
+extern bool collected_call_filter(Translation *translation, PenumbraAggregateCall *call);
+
+#endif							/* PENUMBRA_COLLECTED_CALL_H */

@@ -1,0 +1,29 @@
+"""The libFuzzer harness of what the disk cache takes from its files (test/fuzzing.py)."""
+
+import sys
+from pathlib import Path
+
+from penumbra_lab.server import Installation
+
+TREE = Path(__file__).resolve().parents[4]
+sys.path.insert(0, str(TREE / "test"))
+
+import fuzzing  # noqa: E402
+
+EXTENSION = TREE / "extensions/columnar"
+
+
+def build_all() -> list[str]:
+    installation = Installation.find()
+    folders = [installation.config("includedir-server"), EXTENSION / "src", TREE / "common",
+               TREE / "engine/include"]  # fmt: skip
+    sources = [EXTENSION / "test/fuzz/header_fuzz.c", EXTENSION / "src/cache/disk/disk_header.c"]
+    libraries = [installation.library_directory / "libpgport.a"]
+    includes = [f"-I{folder}" for folder in folders]
+    options = ["-fno-sanitize-recover=all", "-D_GNU_SOURCE"]
+    fuzzing.build("header", "address,undefined", [*options, *includes, *sources, *libraries])
+    return ["header"]
+
+
+if __name__ == "__main__":
+    sys.exit(fuzzing.main(__doc__, build_all))

@@ -1,0 +1,164 @@
+"""Documents of random and of extreme shape: what is cached of them, and they themselves as keys, against PostgreSQL."""
+
+import json
+import random
+from collections import Counter
+
+import psycopg
+import pytest
+from harness import assert_verified, cached_database
+from penumbra_lab.server import PrivateServer, run_directory
+
+pytestmark = pytest.mark.slow
+
+ROWS = 1500
+KEYS = ["a", "b", "c", "list", "", "ключ", 'q"uote', "long " + "k" * 300, "1", "-1"]
+STRINGS = ["", "x", "Größe 🎉", "\t\n\\\"\x7f", "5", "-1.50", "1e3", "NaN", "true", "2024-02-29", "y" * 3000]
+# As they are written: PostgreSQL keeps scales, and takes what no float can hold.
+NUMBERS = ["0", "-0", "1", "1.0", "-1.50", "123456789012345678901234567890", "1e30", "1E-7", "0.0000", "7.25", "1e400", "-1e-400",
+           "9" * 3000, "0." + "0" * 500 + "1"]  # fmt: skip
+# Whole values are keys where numbers are written alike.
+PLAIN_NUMBERS = ["0", "1", "-2", "17", "99999999999", "-123456789012345678901234567890"]
+DEPTH = 10_000
+
+
+class Documents:
+    def __init__(self, seed: int, numbers: list[str]):
+        self.choose = random.Random(seed)
+        self.numbers = numbers
+
+    def scalar(self) -> str:
+        kind = self.choose.random()
+        if kind < 0.4:
+            return json.dumps(self.choose.choice(STRINGS), ensure_ascii=False)
+        return self.choose.choice(self.numbers) if kind < 0.8 else self.choose.choice(["null", "true", "false"])
+
+    def key(self) -> str:
+        return json.dumps(self.choose.choice(KEYS), ensure_ascii=False)
+
+    def value(self, depth: int = 5) -> str:
+        """Keys are not unique: the last value of one stays."""
+        kind = self.choose.random()
+        if depth == 0 or kind < 0.45:
+            return self.scalar()
+        parts = [self.value(depth - 1) for _ in range(self.choose.choice([0, 1, 1, 2, 3, 6]))]
+        if kind < 0.65:
+            return f"[{', '.join(parts)}]"
+        return f"{{{', '.join(f'{self.key()}: {part}' for part in parts)}}}"
+
+    def document(self) -> str:
+        if self.choose.random() < 0.1:
+            return self.value()
+        keys = self.choose.sample(KEYS, self.choose.randint(0, len(KEYS)))
+        return f"{{{', '.join(f'{json.dumps(k, ensure_ascii=False)}: {self.value()}' for k in keys)}}}"
+
+
+def nested(opening: str, closing: str, depth: int) -> str:
+    return opening * depth + "1" + closing * depth
+
+
+def extremes() -> list[str]:
+    return [
+        nested("[", "]", DEPTH), nested('{"a":', "}", DEPTH), nested('[{"a":', "}]", DEPTH // 2),
+        json.dumps({f"path {i}": i for i in range(1000)}), json.dumps({"a": {f"p{i}": [i] * 20 for i in range(1000)}}),
+        json.dumps({"a": "x" * 2_000_000, "list": ["y" * 1000] * 300}), json.dumps({"a": list(range(20_000))}),
+        '{"a": 1, "a": 2, "a": {"b": 3, "b": [4]}}', "[]", "{}", '""', "null", '{"": {"": [[], {}, ""]}}',
+        json.dumps({"k" * 60_000: 1}),
+    ]  # fmt: skip
+
+
+# Of the table: what is cached of the column, and what a query reads of it.
+PATHS = ["doc->>'a'", "doc->>'b'", "doc#>>'{a,b}'", "doc#>>'{list,0}'", "doc#>>'{list,-1,a}'", "doc->'a'->>'b'", "doc->>''", "doc#>>'{a,1}'",
+         "doc->>'ключ'", "jsonb_typeof(doc->'a')", "jsonb_typeof(doc)", "doc ? 'b'", "doc ?| ARRAY['a', '1']", """doc @> '{"a": 1}'""",
+         "doc @> '[]'", "doc @? '$.a.b'", "doc['list'][0]->>'a'", "doc->>'path 999'", "doc#>>'{a,p7,3}'", "doc IS NULL"]  # fmt: skip
+LISTS = ["jsonb_array_elements_text(CASE jsonb_typeof(doc->'a') WHEN 'array' THEN doc->'a' END)", "jsonb_array_elements_text(doc->'list')",
+         "jsonb_object_keys(doc)"]  # fmt: skip
+QUERIES = [
+    *(f"SELECT {path} AS v, count(*), min(id) FROM TABLE GROUP BY 1" for path in PATHS),
+    *(f"SELECT id FROM TABLE WHERE {path} IS NULL OR length(({path})::text) % 3 = 1" for path in PATHS),
+    *(f"SELECT v, count(*) FROM TABLE, {function} AS v GROUP BY 1" for function in LISTS),
+    "SELECT sum((doc->>'b')::numeric) FROM TABLE WHERE jsonb_typeof(doc->'b') = 'number'",
+    "SELECT max((doc->>'b')::float8) FROM TABLE WHERE jsonb_typeof(doc->'b') = 'number'",
+    "SELECT count((doc->'b')::bool) FROM TABLE",
+    "SELECT count((doc->>'b')::int) FROM TABLE",
+    "SELECT md5(doc::text) FROM TABLE GROUP BY doc",
+    "SELECT count(DISTINCT doc), count(DISTINCT doc->'a') FROM TABLE",
+    "SELECT md5((doc->'b')::text), count(*) FROM TABLE GROUP BY doc->'b'",
+    "SELECT id, row_number() OVER (ORDER BY doc, id) FROM TABLE",
+    "SELECT id FROM TABLE ORDER BY doc DESC, id LIMIT 20",
+    "SELECT count(*), sum(b.id) FROM TABLE a JOIN TABLE b ON a.doc->'a' = b.doc->'a' AND a.id < b.id",
+]
+
+
+def answer(connection: psycopg.Connection, query: str, mode: str) -> Counter | str:
+    connection.execute(f"SET penumbra.mode = {mode}")
+    try:
+        return Counter(connection.execute(query).fetchall())
+    except psycopg.Error as error:
+        return f"{error.sqlstate}: {error.diag.message_primary}"
+
+
+def load(connection: psycopg.Connection, table: str, expressions: list[str]) -> None:
+    """What cannot be cached for some row of the table is PostgreSQL's."""
+    for expression in expressions:
+        try:
+            connection.execute("SELECT penumbra.load(%s::regclass, ARRAY[%s])", (table, expression))
+        except psycopg.Error as error:
+            assert error.sqlstate is not None and error.sqlstate[:2] not in ("XX", "57"), error
+
+
+@pytest.fixture(scope="module")
+def own_server():
+    """Whose cache no other test has filled."""
+    settings = {"shared_preload_libraries": "penumbra", "shared_buffers": "256MB", "penumbra.memory": "512MB",
+                "penumbra.auto_load": "off", "fsync": "off", "autovacuum": "off", "statement_timeout": "60s", "jit": "off"}  # fmt: skip
+    server = PrivateServer(run_directory("test-documents"), settings, initdb_options=("--encoding=UTF8", "--no-locale"))
+    try:
+        with server:
+            yield server
+    finally:
+        server.remove()
+
+
+@pytest.fixture(scope="module")
+def documents(own_server):
+    tables = "CREATE TABLE any_shape (id int, doc jsonb); CREATE TABLE plain (id int, doc jsonb); CREATE TABLE extreme (id int, doc jsonb)"
+    with cached_database(own_server, "documents", tables, ()) as connection:
+        filled = {
+            "any_shape": [made.document() for made in [Documents(1, NUMBERS)] for _ in range(ROWS)],
+            "plain": [made.document() for made in [Documents(2, PLAIN_NUMBERS)] for _ in range(ROWS)],
+            "extreme": [*extremes(), *['{"a": {"b": 1}, "list": ["x"]}'] * ROWS],
+        }
+        with connection.cursor() as cursor:
+            for table, rows in filled.items():
+                cursor.executemany(f"INSERT INTO {table} VALUES (%s, %s)", list(enumerate(rows)))
+                cursor.executemany(f"INSERT INTO {table} VALUES (%s, %s)", [(-1, None), (-2, "{}")])
+        connection.execute("CHECKPOINT")
+        connection.execute("VACUUM (ANALYZE)")
+        for table in filled:
+            connection.execute("SELECT penumbra.load(%s::regclass)", (table,))
+            load(connection, table, [*PATHS, *LISTS, "doc", "doc->'a'", "doc->'b'", "doc->>'b'"])
+        yield connection
+
+
+@pytest.mark.parametrize("table", ["any_shape", "plain", "extreme"])
+def test_documents_are_postgresqls(documents, table):
+    in_vectors, differences = 0, []
+    for query in (query.replace("TABLE", table) for query in QUERIES):
+        expected, found = answer(documents, query, "off"), answer(documents, query, "prefer")
+        if expected != found:
+            differences.append(f"{query}\n  {str(expected)[:300]}\n  {str(found)[:300]}")
+        plan = "".join(line for (line,) in documents.execute(f"EXPLAIN {query}"))
+        in_vectors += "Custom Scan" in plan
+    assert not differences, "\n".join(differences)
+    assert in_vectors > len(QUERIES) // 2
+
+
+def test_a_zero_character_is_refused(documents):
+    with pytest.raises(psycopg.errors.UntranslatableCharacter):
+        documents.execute("""INSERT INTO plain VALUES (0, '{"a": "\\u0000"}')""")
+
+
+@pytest.mark.parametrize("table", ["any_shape", "plain", "extreme"])
+def test_all_is_as_it_was_loaded(documents, table):
+    assert_verified(documents, table)
