@@ -132,8 +132,9 @@ typedef struct PenumbraScanColumn {
 } PenumbraScanColumn;
 
 /*
- * Operators are made from the scans up: each takes the rows of operators made before it, its inputs, and an
- * operator is the input of one other at most. A filter or sort passes its input's columns on; a projection
+ * Operators are made from the scans up: each takes the rows of operators made before it, its inputs. An operator is
+ * the input of one other at most; an aggregation, sort or window may be that of several, also with filters and
+ * projections above it, and is computed once. A filter or sort passes its input's columns on; a projection
  * produces its expressions; an aggregation produces keys, then aggregates; a union the rows of all its inputs,
  * which have columns of the same types.
  */

@@ -44,6 +44,7 @@ struct AggregationSpec {
   std::vector<AggregateSpec> aggregates;
   // Over the output: groups that do not pass may be dropped, for somebody above drops them. None can fail.
   std::vector<const Expr*> having;
+  bool is_read_again = false;  // by several pipelines, one after the other
 };
 
 }  // namespace penumbra

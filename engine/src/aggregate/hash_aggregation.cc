@@ -167,6 +167,10 @@ class AggregationSink : public Sink {
       finest_ = std::make_unique<GroupAggregation>(FinestKeyTypes(), environment);
       regroups_ = !sets_.empty();
     }
+    if (spec.is_read_again) {
+      groups_.KeepGroups();
+      if (finest_ != nullptr) finest_->KeepGroups();
+    }
     for (const AggregateSpec& aggregate : spec.aggregates) AddAggregate(aggregate, find_dictionary);
   }
 
@@ -857,7 +861,7 @@ class AggregationSink::ResultReader : public Sink::Reader {
       : sink_(sink),
         is_finest_(partition >= sink.OwnPartitions()),
         groups_(is_finest_ ? *sink.finest_ : sink.groups_),
-        reader_(groups_.Open(is_finest_ ? partition - sink.OwnPartitions() : partition)),
+        reader_(groups_.OpenResult(is_finest_ ? partition - sink.OwnPartitions() : partition)),
         rows_(kVectorRows),
         arena_(&sink.environment_.budget) {}
 

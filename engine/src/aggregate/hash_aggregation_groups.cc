@@ -173,8 +173,25 @@ int GroupAggregation::PrepareMerge() {
 void GroupAggregation::RunMergeTask(int task) {
   StateStore& store = AddStore();
   for (int p = task * partitions_per_task_; p < (task + 1) * partitions_per_task_; ++p) {
-    if (partitions_[p].spilled.row_count == 0) MergePartition(&partitions_[p], store);
+    Partition& partition = partitions_[p];
+    if (partition.spilled.row_count == 0) {
+      MergePartition(&partition, store);
+    } else if (keeps_groups_) {
+      SpillRows(&partition);
+    }
   }
+}
+
+// What is on disk does not change when it is merged, as rows in memory do.
+void GroupAggregation::SpillRows(Partition* partition) {
+  RowSpiller spiller(layout_, std::make_shared<SpillFile>(environment_.spill_space), environment_);
+  for (const RowPages& part : partition->rows) {
+    part.ForEach(environment_, [&](const char* row) { spiller.Add(row); });
+  }
+  SpilledRows spilled = spiller.Finish();
+  spilled_bytes_ += spilled.bytes;
+  partition->rows.clear();
+  partition->spilled.Take(std::move(spilled));
 }
 
 // Rows are entered where they are. Of equal rows the first is kept in its place, and the directory points to it. A row
@@ -184,7 +201,7 @@ void GroupAggregation::RunMergeTask(int task) {
 // dropped.
 void GroupAggregation::MergePartition(Partition* partition, StateStore& store) {
   if (!partition->may_repeat) {
-    group_count_ += partition->row_count();
+    if (!partition->is_counted) group_count_ += partition->row_count();
     return;
   }
   GroupDirectory directory(&environment_.budget);
@@ -241,7 +258,7 @@ void GroupAggregation::MergePartition(Partition* partition, StateStore& store) {
     partition->rows.push_back(std::move(loaded));
     partition->spilled = SpilledRows();
   }
-  group_count_ += directory.row_count();
+  if (!partition->is_counted) group_count_ += directory.row_count();
 }
 
 std::vector<GroupAggregation::Partition> GroupAggregation::SplitPartition(Partition&& partition) {
@@ -268,6 +285,7 @@ std::vector<GroupAggregation::Partition> GroupAggregation::SplitPartition(Partit
     Partition& child = children.emplace_back();
     child.spilled = std::move(spilled);
     child.may_repeat = true;
+    child.is_counted = partition.is_counted;
     child.level = level;
   }
   return children;
@@ -300,6 +318,13 @@ class GroupAggregation::PartitionReader : public GroupAggregation::Reader {
  public:
   PartitionReader(GroupAggregation& aggregation, int first, int last) : aggregation_(aggregation) {
     for (int p = last - 1; p >= first; --p) waiting_.push_back(std::move(aggregation.partitions_[p]));
+  }
+  // Of a partition that is on disk as a whole, and stays there.
+  PartitionReader(GroupAggregation& aggregation, Partition* spilled) : aggregation_(aggregation) {
+    Partition& copy = waiting_.emplace_back();
+    copy.spilled = spilled->spilled;
+    copy.may_repeat = spilled->may_repeat;
+    copy.is_counted = std::exchange(spilled->is_counted, true);
   }
 
   uint32_t Next(char** rows) override {
@@ -352,11 +377,20 @@ class GroupAggregation::PartitionReader : public GroupAggregation::Reader {
 
 class GroupAggregation::KeptReader : public GroupAggregation::Reader {
  public:
-  KeptReader(const Partition* next, const Partition* end) : next_(next), end_(end) {}
+  KeptReader(GroupAggregation& aggregation, Partition* next, Partition* end)
+      : aggregation_(aggregation), next_(next), end_(end) {}
 
   uint32_t Next(char** rows) override {
     uint32_t count = 0;
     for (; next_ != end_; ++next_, cursor_ = {}) {
+      if (next_->spilled.row_count != 0) {
+        if (count > 0) break;
+        if (spilled_ == nullptr) spilled_ = std::make_unique<PartitionReader>(aggregation_, next_);
+        count = spilled_->Next(rows);
+        if (count > 0) break;
+        spilled_ = nullptr;
+        continue;
+      }
       count = cursor_.Collect(next_->rows, rows, count);
       if (count == kVectorRows) break;
     }
@@ -364,14 +398,16 @@ class GroupAggregation::KeptReader : public GroupAggregation::Reader {
   }
 
  private:
-  const Partition* next_;
-  const Partition* const end_;
+  GroupAggregation& aggregation_;
+  Partition* next_;
+  Partition* const end_;
   PagesCursor cursor_;
+  std::unique_ptr<PartitionReader> spilled_;  // of the next one
 };
 
 std::unique_ptr<GroupAggregation::Reader> GroupAggregation::OpenKept(int task) {
-  const Partition* first = &partitions_[task * partitions_per_task_];
-  return std::make_unique<KeptReader>(first, first + partitions_per_task_);
+  Partition* first = &partitions_[task * partitions_per_task_];
+  return std::make_unique<KeptReader>(*this, first, first + partitions_per_task_);
 }
 
 std::unique_ptr<GroupAggregation::Reader> GroupAggregation::Open(int task) {

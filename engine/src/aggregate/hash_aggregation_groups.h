@@ -71,8 +71,11 @@ class GroupAggregation {
     virtual uint32_t Next(char** rows) = 0;
   };
   std::unique_ptr<Reader> Open(int task);
-  // The same of groups that were merged in memory, which are left to Open().
+  // The same; the groups can be read again. After KeepGroups(), or if nothing was spilled.
   std::unique_ptr<Reader> OpenKept(int task);
+  // Before the first merge: no reader takes the groups away.
+  void KeepGroups() { keeps_groups_ = true; }
+  std::unique_ptr<Reader> OpenResult(int task) { return keeps_groups_ ? OpenKept(task) : Open(task); }
 
   uint64_t row_count() const;  // of all partitions, not merged
   uint64_t group_count() const { return group_count_; }
@@ -84,6 +87,7 @@ class GroupAggregation {
     std::vector<RowPages> rows;
     SpilledRows spilled;
     bool may_repeat = false;
+    bool is_counted = false;  // in group_count_
     int level = 0;
 
     uint64_t row_count() const;
@@ -96,6 +100,7 @@ class GroupAggregation {
   void UpdateByNumber(Local& local, const uint16_t* numbers, uint32_t rows, const std::vector<Update>& updates);
   char* CopyStates(const char* group, int64_t states_shift, StateStore& store, Arena& arena) const;
   void MergePartition(Partition* partition, StateStore& store);
+  void SpillRows(Partition* partition);
   std::vector<Partition> SplitPartition(Partition&& partition);
   StateStore& AddStore();
 
@@ -105,6 +110,7 @@ class GroupAggregation {
   std::vector<Partition> partitions_;
   std::vector<std::unique_ptr<StateStore>> stores_;
   std::vector<std::unique_ptr<Arena>> row_memory_;
+  bool keeps_groups_ = false;
   int task_count_ = 0;
   int partitions_per_task_ = 1;
   std::atomic<uint64_t> group_count_{0};

@@ -14,7 +14,7 @@ constexpr uint64_t kBuildRowsMin = kVectorRows;
 
 Emptiness::Emptiness(const Plan& plan)
     : plan_(plan),
-      users_(plan.operators().size(), -1),
+      users_(plan.operators().size()),
       known_(users_.size(), Answer::kUnknown),
       states_(users_.size()),
       emptying_inputs_(users_.size()),
@@ -22,18 +22,21 @@ Emptiness::Emptiness(const Plan& plan)
   for (PenumbraOperator id : plan.order()) {
     const Operator& op = plan.op(id);
     if (KindOf(op).emptying_inputs != nullptr) emptying_inputs_[id] = KindOf(op).emptying_inputs(op);
-    for (PenumbraOperator input : op.inputs) users_[input] = id;
+    for (PenumbraOperator input : op.inputs) users_[input].push_back(id);
     states_[id] = Find(id);
   }
 }
 
 void Emptiness::Set(PenumbraOperator id, bool is_empty) {
   known_[id] = is_empty ? Answer::kEmpty : Answer::kMayHaveRows;
-  for (; id >= 0; id = users_[id]) {
-    const State state = Find(id);
-    if (state == states_[id]) return;
-    states_[id] = state;
-  }
+  Update(id);
+}
+
+void Emptiness::Update(PenumbraOperator id) {
+  const State state = Find(id);
+  if (state == states_[id]) return;
+  states_[id] = state;
+  for (PenumbraOperator user : users_[id]) Update(user);
 }
 
 // Nothing if one of them gives nothing.
@@ -68,14 +71,18 @@ bool Emptiness::StartsFromProbeRows(PenumbraOperator id) const {
          std::find(sets.begin(), sets.end(), std::vector<size_t>{0}) != sets.end();
 }
 
+// Beyond what is read again the ways to the output could be many: there only the next operators are looked at.
 bool Emptiness::IsUnneeded(PenumbraOperator id) const {
-  for (; id >= 0; id = users_[id]) {
-    if (states_[id].answer == Answer::kEmpty) return true;
+  const auto is_empty = [this](PenumbraOperator op) { return states_[op].answer == Answer::kEmpty; };
+  for (; users_[id].size() == 1; id = users_[id][0]) {
+    if (is_empty(id)) return true;
   }
-  return false;
+  return is_empty(id) || (!users_[id].empty() && std::all_of(users_[id].begin(), users_[id].end(), is_empty));
 }
 
+// What is read again is there, or wanted by others.
 uint64_t Emptiness::RowsBelow(PenumbraOperator id) const {
+  if (plan_.op(id).is_read_again) return 0;
   uint64_t rows = rows_[id];
   for (PenumbraOperator input : plan_.op(id).inputs) rows += RowsBelow(input);
   return rows;
@@ -83,7 +90,8 @@ uint64_t Emptiness::RowsBelow(PenumbraOperator id) const {
 
 Emptiness::Peek Emptiness::FindPeek(PenumbraOperator id) const {
   Peek found;
-  for (PenumbraOperator user = users_[id]; user >= 0; id = user, user = users_[user]) {
+  for (; users_[id].size() == 1; id = users_[id][0]) {
+    const PenumbraOperator user = users_[id][0];
     const std::vector<PenumbraOperator>& inputs = plan_.op(user).inputs;
     if (!StartsFromProbeRows(user) || inputs[1] != id) continue;
     const State& probe = states_[inputs[0]];

@@ -42,13 +42,14 @@ class Emptiness {
   };
 
   State Find(PenumbraOperator id) const;
+  void Update(PenumbraOperator id);
   static State AnyOf(const State& a, const State& b);
   static State AllOf(const State& a, const State& b);
   bool StartsFromProbeRows(PenumbraOperator id) const;
   uint64_t RowsBelow(PenumbraOperator id) const;
 
   const Plan& plan_;
-  std::vector<PenumbraOperator> users_;                            // by operator; -1: the output
+  std::vector<std::vector<PenumbraOperator>> users_;               // by operator; none: the output
   std::vector<Answer> known_;                                      // by operator: set
   std::vector<State> states_;                                      // by operator: what follows
   std::vector<std::vector<std::vector<size_t>>> emptying_inputs_;  // by operator: as its kind has it

@@ -22,62 +22,81 @@ Batch SelectRows(const Batch& batch, const std::vector<bool>& needed, const uint
   return {n, batch.column_count, columns};
 }
 
-void FindPipelinesInto(const Plan& plan, PenumbraOperator sink, PenumbraOperator top,
-                       std::vector<PipelineSpec>* pipelines);
-
 // Whether more rows may come out of the step than go in.
 bool Multiplies(const Operator& step) {
   const PipelineRole role = KindOf(step).role;
   return role == PipelineRole::kMultiply || role == PipelineRole::kProbe;
 }
 
-// `above` has the steps from the topmost down.
-void AddPipeline(PenumbraOperator source, PipelineSpec above, std::vector<PipelineSpec>* group) {
-  above.source = source;
-  std::reverse(above.steps.begin(), above.steps.end());
-  group->push_back(std::move(above));
-}
+class PipelineFinder {
+ public:
+  explicit PipelineFinder(const Plan& plan)
+      : plan_(plan), is_sealed_(plan.operators().size()), is_read_(plan.operators().size()) {}
 
-// Goes down from `id`; `above` has what is known of the pipeline that it belongs to, the topmost step first.
-// `group` gets the pipelines that end where that one does, `before` those that must run first. Kept apart, so that
-// pipelines into one sink are neighbours.
-void Descend(const Plan& plan, PenumbraOperator id, PipelineSpec above, std::vector<PipelineSpec>* group,
-             std::vector<PipelineSpec>* before) {
-  const Operator& current = plan.op(id);
-  switch (KindOf(current).role) {
-    case PipelineRole::kStep:
-    case PipelineRole::kMultiply:
-      if (current.runs_in_scan) {
-        above.scan_filter = id;
-      } else {
-        above.steps.push_back(id);
-      }
-      Descend(plan, current.inputs[0], std::move(above), group, before);
-      return;
-    case PipelineRole::kUnion:
-      for (PenumbraOperator input : current.inputs) Descend(plan, input, above, group, before);
-      return;
-    case PipelineRole::kProbe: {
-      FindPipelinesInto(plan, id, current.inputs[1], before);
-      PipelineSpec rest = above;
-      above.steps.push_back(id);
-      Descend(plan, current.inputs[0], std::move(above), group, before);
-      // Build rows, or what was spilled.
-      AddPipeline(id, std::move(rest), group);
-      return;
-    }
-    case PipelineRole::kBreaker: FindPipelinesInto(plan, id, current.inputs[0], before); break;
-    case PipelineRole::kSource: break;
+  // Those that end in the sink, and before them those that must run first.
+  void FindInto(PenumbraOperator sink, PenumbraOperator top, std::vector<PipelineSpec>* pipelines) {
+    std::vector<PipelineSpec> group;
+    Descend(top, {.sink = sink}, &group, pipelines);
+    std::move(group.begin(), group.end(), std::back_inserter(*pipelines));
   }
-  AddPipeline(id, std::move(above), group);
-}
 
-void FindPipelinesInto(const Plan& plan, PenumbraOperator sink, PenumbraOperator top,
-                       std::vector<PipelineSpec>* pipelines) {
-  std::vector<PipelineSpec> group;
-  Descend(plan, top, {.sink = sink}, &group, pipelines);
-  std::move(group.begin(), group.end(), std::back_inserter(*pipelines));
-}
+ private:
+  // Goes down from `id`; `above` has what is known of the pipeline that it belongs to, the topmost step first.
+  // `group` gets the pipelines that end where that one does, `before` those that must run first. Kept apart, so that
+  // pipelines into one sink are neighbours.
+  void Descend(PenumbraOperator id, PipelineSpec above, std::vector<PipelineSpec>* group,
+               std::vector<PipelineSpec>* before) {
+    const Operator& current = plan_.op(id);
+    switch (KindOf(current).role) {
+      case PipelineRole::kStep:
+      case PipelineRole::kMultiply:
+        if (current.runs_in_scan) {
+          above.scan_filter = id;
+        } else {
+          above.steps.push_back(id);
+        }
+        Descend(current.inputs[0], std::move(above), group, before);
+        return;
+      case PipelineRole::kUnion:
+        for (PenumbraOperator input : current.inputs) Descend(input, above, group, before);
+        return;
+      case PipelineRole::kProbe: {
+        FindInto(id, current.inputs[1], before);
+        PipelineSpec rest = above;
+        above.steps.push_back(id);
+        Descend(current.inputs[0], std::move(above), group, before);
+        // Build rows, or what was spilled.
+        AddPipeline(id, std::move(rest), group);
+        return;
+      }
+      case PipelineRole::kBreaker:
+        if (!is_sealed_[id]) FindInto(id, current.inputs[0], before);
+        is_sealed_[id] = true;
+        break;
+      case PipelineRole::kSource: break;
+    }
+    AddPipeline(id, std::move(above), group);
+  }
+  // `above` has the steps from the topmost down.
+  void AddPipeline(PenumbraOperator source, PipelineSpec above, std::vector<PipelineSpec>* group) {
+    above.source = source;
+    std::reverse(above.steps.begin(), above.steps.end());
+    if (plan_.op(source).is_read_again) {
+      above.reads_again = is_read_[source];
+      is_read_[source] = true;
+      for (PenumbraOperator step : above.steps) {
+        if (!plan_.op(step).is_read_again) break;
+        above.repeated_steps += is_read_[step];
+        is_read_[step] = true;
+      }
+    }
+    group->push_back(std::move(above));
+  }
+
+  const Plan& plan_;
+  std::vector<bool> is_sealed_;  // breakers whose pipelines were found
+  std::vector<bool> is_read_;    // of what is read again: by a pipeline
+};
 
 }  // namespace
 
@@ -90,7 +109,7 @@ void AddDroppedRows(const Scan& scan, const std::vector<uint64_t>& dropped_rows,
 
 std::vector<PipelineSpec> FindPipelines(const Plan& plan) {
   std::vector<PipelineSpec> pipelines;
-  FindPipelinesInto(plan, -1, plan.output(), &pipelines);
+  PipelineFinder(plan).FindInto(-1, plan.output(), &pipelines);
   return pipelines;
 }
 
@@ -301,14 +320,15 @@ void PipelineCursor::AddCounts(std::vector<OperatorCounts>* counts) const {
   const PipelineSpec& spec = pipeline_.spec();
   for (size_t i = 0; i < spec.steps.size(); ++i) {
     OperatorCounts& sum = (*counts)[spec.steps[i]];
+    sum.time_ns += step_counts_[i].time_ns;
+    if (i < spec.repeated_steps) continue;
     sum.rows_in += step_counts_[i].rows_in;
     sum.rows_out += step_counts_[i].rows_out;
-    sum.time_ns += step_counts_[i].time_ns;
   }
   OperatorCounts& sum = (*counts)[spec.source];
   sum.time_ns += source_time_ns_;
   if (scan_cursor_ == nullptr) {
-    sum.rows_out += source_rows_;
+    if (!spec.reads_again) sum.rows_out += source_rows_;
     return;
   }
   // The scan and the filter that it runs are timed together.

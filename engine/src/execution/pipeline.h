@@ -67,10 +67,12 @@ struct PipelineSpec {
   std::vector<PenumbraOperator> steps;  // from there on
   PenumbraOperator sink = -1;           // the breaker that takes the rows; -1: the output
   bool is_peek = false;                 // it only looks whether the scan has a row that may pass
+  bool reads_again = false;             // a pipeline before has read the source,
+  size_t repeated_steps = 0;            // and run the first of the steps over its rows: they are not counted again
 };
 
 // The pipelines of a finished plan in the order to run them: those that end in one sink are neighbours, and
-// come before the one that reads it. All builds of the joins that a pipeline probes come before it, and a join's own
+// come before those that read it. All builds of the joins that a pipeline probes come before it, and a join's own
 // rows, where they are a source, after all pipelines that probe it.
 std::vector<PipelineSpec> FindPipelines(const Plan& plan);
 

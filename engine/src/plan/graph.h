@@ -37,6 +37,8 @@ struct Operator {
   WindowSpec window;               // kWindow
   UnnestSpec unnest;               // kUnnest
   std::vector<bool> needed;        // which columns of the output somebody reads
+  int users = 0;                   // operators that have it as an input
+  bool is_read_again = false;      // more than one pipeline reads it, see Plan::TakeInput
 
   std::vector<PenumbraType> output_types() const;
 };

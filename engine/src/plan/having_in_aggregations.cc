@@ -1,7 +1,7 @@
 // A filter right above an aggregation is told to it: groups that are complete early, and do not pass, need not be kept.
 //
 // The filter stays where it is, and sees each group that was not dropped. None of its conjuncts may fail, since which
-// groups are dropped early depends on where the rows lie.
+// groups are dropped early depends on where the rows lie. Other users of the aggregation would miss the groups.
 #include "plan/passes.h"
 
 namespace penumbra {
@@ -11,7 +11,8 @@ void TellAggregationsHaving(std::vector<Operator>* operators, const std::vector<
     const Operator& filter = (*operators)[id];
     if (filter.kind != Operator::Kind::kFilter) continue;
     Operator& input = (*operators)[filter.inputs[0]];
-    if (input.kind == Operator::Kind::kAggregation && !CanFail(filter.exprs)) input.aggregation.having = filter.exprs;
+    if (input.kind != Operator::Kind::kAggregation || input.users > 1 || CanFail(filter.exprs)) continue;
+    input.aggregation.having = filter.exprs;
   }
 }
 

@@ -71,7 +71,7 @@ void TellWindowsLimits(std::vector<Operator>* operators, const std::vector<Penum
     const Operator& filter = (*operators)[id];
     if (filter.kind != Operator::Kind::kFilter) continue;
     Operator& input = (*operators)[filter.inputs[0]];
-    if (input.kind != Operator::Kind::kWindow) continue;
+    if (input.kind != Operator::Kind::kWindow || input.users > 1) continue;
     WindowSpec& window = input.window;
     const auto& functions = window.functions;
     if (window.order_keys.empty() || !std::all_of(functions.begin(), functions.end(), SeesNoLaterRow)) continue;

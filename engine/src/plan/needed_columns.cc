@@ -8,6 +8,7 @@
 namespace penumbra {
 
 void FindNeededColumns(std::vector<Operator>* operators, const std::vector<PenumbraOperator>& order) {
+  for (PenumbraOperator id : order) (*operators)[id].needed.assign((*operators)[id].output.size(), false);
   Operator& output = (*operators)[order.back()];
   output.needed.assign(output.output.size(), true);
   // Whoever reads an operator comes after it.
@@ -20,7 +21,6 @@ void FindNeededColumns(std::vector<Operator>* operators, const std::vector<Penum
     if (reader.kind == Operator::Kind::kWindow) reader.window.needed = reader.needed;
     for (size_t i = 0; i < reader.inputs.size(); ++i) {
       Operator& input = (*operators)[reader.inputs[i]];
-      input.needed.assign(input.output.size(), false);
       for (int column : kind.columns_read(reader, i)) input.needed[column] = true;
       // A scan that runs the filter decodes for its rows what comes after it.
       if (reader.runs_in_scan) input.scan.needed = reader.needed;

@@ -3,8 +3,11 @@
 namespace penumbra {
 namespace {
 
-void Visit(const std::vector<Operator>& operators, PenumbraOperator id, std::vector<PenumbraOperator>* order) {
-  for (PenumbraOperator input : operators[id].inputs) Visit(operators, input, order);
+void Visit(const std::vector<Operator>& operators, PenumbraOperator id, std::vector<bool>* is_visited,
+           std::vector<PenumbraOperator>* order) {
+  if ((*is_visited)[id]) return;
+  (*is_visited)[id] = true;
+  for (PenumbraOperator input : operators[id].inputs) Visit(operators, input, is_visited, order);
   order->push_back(id);
 }
 
@@ -25,7 +28,8 @@ void RunPasses(std::vector<Operator>* operators, const std::vector<PenumbraOpera
 
 std::vector<PenumbraOperator> OrderOperators(const std::vector<Operator>& operators, PenumbraOperator output) {
   std::vector<PenumbraOperator> order;
-  Visit(operators, output, &order);
+  std::vector<bool> is_visited(operators.size());
+  Visit(operators, output, &is_visited, &order);
   return order;
 }
 

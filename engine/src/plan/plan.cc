@@ -99,7 +99,6 @@ PenumbraOperator Plan::AddScan(const PenumbraScanColumn* columns, int count) {
     return -1;
   }
   operators_.push_back(std::move(scan));
-  has_user_.push_back(false);
   return static_cast<PenumbraOperator>(operators_.size()) - 1;
 }
 
@@ -108,12 +107,28 @@ bool Plan::CheckInput(PenumbraOperator input) {
     reason_ = "an operator after the plan was finished";
   } else if (!IsOperator(input)) {
     reason_ = "an input that does not exist";
-  } else if (has_user_[input]) {
+  } else if (operators_[input].users > 0 && !CanBeReadAgain(input)) {
     reason_ = "an input that another operator has";
   } else {
     return true;
   }
   return false;
+}
+
+bool Plan::CanBeReadAgain(PenumbraOperator id) const {
+  const PipelineRole role = KindOf(operators_[id]).role;
+  return role == PipelineRole::kBreaker || (role == PipelineRole::kStep && CanBeReadAgain(operators_[id].inputs[0]));
+}
+
+// A second user reads again what the breaker below has.
+void Plan::TakeInput(PenumbraOperator input) {
+  if (operators_[input].users++ == 0) return;
+  for (PenumbraOperator id = input;; id = operators_[id].inputs[0]) {
+    operators_[id].is_read_again = true;
+    if (KindOf(operators_[id]).role != PipelineRole::kBreaker) continue;
+    operators_[id].aggregation.is_read_again = true;  // of other kinds nobody looks at it
+    return;
+  }
 }
 
 bool Plan::CheckColumns(PenumbraOperator input, const PenumbraExpr* exprs, int count) {
@@ -137,9 +152,8 @@ PenumbraOperator Plan::Append(Operator::Kind kind, PenumbraOperator input) {
   Operator added{kind};
   added.inputs = {input};
   added.output = operators_[input].output;
-  has_user_[input] = true;
+  TakeInput(input);
   operators_.push_back(std::move(added));
-  has_user_.push_back(false);
   return static_cast<PenumbraOperator>(operators_.size()) - 1;
 }
 
@@ -343,12 +357,16 @@ PenumbraOperator Plan::AddUnion(const PenumbraOperator* inputs, int count) {
       all.output[c].numeric = TraitsOfEither(all.output[c].numeric, operators_[inputs[i]].output[c].numeric);
     }
   }
-  for (PenumbraOperator input : all.inputs) has_user_[input] = true;
+  for (int i = 1; i < count; ++i) TakeInput(inputs[i]);
   return id;
 }
 
 bool Plan::Finish(PenumbraOperator output) {
   if (!CheckInput(output)) return false;
+  if (operators_[output].users > 0) {
+    reason_ = "an output that another operator has";
+    return false;
+  }
   output_ = output;
   order_ = OrderOperators(operators_, output);
   RunPasses(&operators_, order_);

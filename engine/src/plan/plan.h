@@ -81,8 +81,12 @@ class Plan {
   bool IsExpr(PenumbraExpr id) const { return id >= 0 && static_cast<size_t>(id) < exprs_.size(); }
   bool IsOperator(PenumbraOperator id) const { return id >= 0 && static_cast<size_t>(id) < operators_.size(); }
   bool CheckExprs(const PenumbraExpr* exprs, int count);
-  // What every new operator over `input` needs: the plan is not finished, the input exists and feeds no other.
+  // What every new operator over `input` needs: the plan is not finished, the input exists, and feeds no other or can
+  // be read again.
   bool CheckInput(PenumbraOperator input);
+  // Whether its rows are there as often as they are asked for: a breaker's are, and those of steps above one.
+  bool CanBeReadAgain(PenumbraOperator id) const;
+  void TakeInput(PenumbraOperator input);
   // Whether the expressions read only columns that the input has, of their types; of an input, also whether none is an
   // array, which only projections pass on.
   bool CheckColumns(PenumbraOperator input, const PenumbraExpr* exprs, int count);
@@ -140,7 +144,6 @@ class Plan {
   std::vector<int> uses_;
   int memo_slots_ = 0;
   std::vector<Operator> operators_;
-  std::vector<bool> has_user_;  // by operator
   std::vector<PenumbraOperator> order_;
   PenumbraOperator output_ = -1;
   std::string reason_;

@@ -77,7 +77,7 @@ PenumbraOperator Plan::AddJoin(PenumbraOperator probe, PenumbraOperator build, c
   const PenumbraOperator id = Append(Operator::Kind::kJoin, probe);
   Operator& added = operators_[id];
   added.inputs.push_back(build);
-  has_user_[build] = true;
+  TakeInput(build);
   if (!spec.has_probe_columns()) {
     added.output = operators_[build].output;
   } else if (spec.has_build_columns()) {

@@ -13,6 +13,7 @@
 //   are never missed: INNER, and then its own build runs after this one's, since builds of joins above run first.
 // * An aggregation's key: the rows of a group have equal keys, and are dropped together.
 // * Never through a sort with limit or offset: other rows would take the places.
+// * Never into what has other users, which may want the rows.
 //
 // Which inputs a kind of operator passes a filter on to is in its row of operator_kinds.cc.
 //
@@ -32,7 +33,7 @@ bool PassDown(std::vector<Operator>* operators, PenumbraOperator id, const Runti
     return true;
   }
   bool is_asked_for = false;
-  if (kind.filtered_inputs == nullptr) return is_asked_for;
+  if (kind.filtered_inputs == nullptr || current.users > 1) return is_asked_for;
   for (const InputColumn& from : kind.filtered_inputs(current, filter.column)) {
     is_asked_for |= PassDown(operators, current.inputs[from.input], {filter.join, filter.key, from.column});
   }

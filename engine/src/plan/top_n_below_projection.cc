@@ -12,7 +12,7 @@ namespace penumbra {
 namespace {
 
 bool CanExchange(const Operator& top_n, const Operator& projection) {
-  if (projection.kind != Operator::Kind::kProjection) return false;
+  if (projection.kind != Operator::Kind::kProjection || top_n.users > 1 || projection.users > 1) return false;
   return !CanFail(projection.exprs) &&
          std::none_of(top_n.sort.keys.begin(), top_n.sort.keys.end(),
                       [](const SortKeySpec& key) { return key.expr->kind == Expr::Kind::kCall; });

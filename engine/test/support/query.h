@@ -70,6 +70,7 @@ class PlanBuilder {
   // The operator added last, which the next one takes.
   PenumbraOperator current() const { return current_; }
   PenumbraOperator scan() const { return scan_; }
+  void GoOnFrom(PenumbraOperator op) { current_ = op; }
   // The plan with the current operator as its output.
   const PenumbraPlan* Finish() const;
   const char* reason() const { return penumbra_plan_reason(plan_); }

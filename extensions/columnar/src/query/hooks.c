@@ -37,6 +37,7 @@
 #include "query/planning/planning.h"
 #include "query/planning/privileges.h"
 #include "query/require.h"
+#include "query/shared_ctes.h"
 
 static planner_hook_type previous_planner_hook = NULL;
 static set_rel_pathlist_hook_type previous_set_rel_pathlist_hook = NULL;
@@ -143,9 +144,13 @@ plan_query(COMPAT_PLANNER_PARAMETERS, Planning *planning)
 static bool
 is_better(PlannedStmt *inlined, PlannedStmt *ordinary)
 {
-	return require_plan_is_penumbra(inlined) &&
-		(MODE_IS_FORCED() ||
-		 inlined->planTree->total_cost < ordinary->planTree->total_cost * VECTORS_ADVANTAGE);
+	Cost		cost = ordinary->planTree->total_cost;
+
+	if (!require_plan_is_penumbra(inlined))
+		return false;
+	if (require_plan_is_penumbra(ordinary))
+		return inlined->planTree->total_cost < cost;
+	return MODE_IS_FORCED() || inlined->planTree->total_cost < cost * VECTORS_ADVANTAGE;
 }
 
 /* A plan that uses Penumbra wherever it can, whatever it seems to cost. */
@@ -206,25 +211,40 @@ penumbra_planner(COMPAT_PLANNER_PARAMETERS)
 							.is_enabled = penumbra_mode != MODE_OFF &&
 							(penumbra_mode != MODE_AUTO || cache_is_available()) && cache_serves_database()};
 	Planning	other;
-	/* The planner writes into the query, so the copy is made before. */
-	Query	   *inlined = planning.is_enabled ? inline_ctes(query) : NULL;
+	bool		has_ctes = planning.is_enabled && inline_ctes_has_any(query);
+	/* The planner writes into the query, so copies are made before. */
+	Query	   *original = has_ctes ? copyObject(query) : NULL;
+	Query	   *inlined = has_ctes ? inline_ctes(query) : NULL;
 	PlannedStmt *stmt;
 
 	planning.is_permitted = planning.is_enabled && privileges_permit(query);
 	other = planning;
 	stmt = plan_query(COMPAT_PLANNER_ARGUMENTS, &planning);
+	if (planning.has_single_ctes && !shared_ctes_are_computed_once(stmt))
+	{
+		Query	   *given = query;
+
+		planning = other;
+		planning.leaves_single_ctes = true;
+		query = original;
+		stmt = plan_query(COMPAT_PLANNER_ARGUMENTS, &planning);
+		query = given;
+	}
 	if (inlined != NULL && planning.tables != NIL && !planning.has_executions &&
 		(MODE_IS_FORCED() || stmt->planTree->total_cost >= REPLAN_COST_MIN))
 	{
 		SecondPlanning second = {COMPAT_PLANNER_VALUES, .query = inlined, .planning = &other};
 
 		/* In the place of a reference a CTE's constants may meet conditions that fail on them. */
-		if (attempt(plan_second, &second) && is_better(second.stmt, stmt))
+		if (attempt(plan_second, &second) && is_better(second.stmt, stmt) &&
+			!(other.has_single_ctes && !shared_ctes_are_computed_once(second.stmt)))
 		{
 			stmt = second.stmt;
 			planning = other;
 		}
 	}
+	if (has_ctes && planning.tables != NIL)
+		shared_ctes_hide_unread(stmt);
 	if (planning.wishes != NIL)
 		wishes_tell(&planning, stmt);
 	if (penumbra_mode == MODE_REQUIRE)

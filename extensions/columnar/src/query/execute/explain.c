@@ -80,19 +80,14 @@ typedef struct StageReport
 static void
 add_to_report(StageReport *report, const PipelineStage *stage, const PenumbraExecStats *stats)
 {
-	PenumbraOperator last_input = stage->inputs == NIL ? stage->operator - 1 : -1;
-	ListCell   *lc;
-
-	/* A stage may have become several operators, numbered after those of its inputs; a scan is one. */
-	foreach(lc, stage->inputs)
-		last_input = Max(last_input, ((PipelineStage *) lfirst(lc))->operator);
 	if (stage->rows > 0)
 		report->planned_rows = stage->rows;
 	for (int i = 0; stats != NULL && i < stats->operator_count; i++)
 	{
 		const PenumbraOperatorStats *operator = &stats->operators[i];
 
-		if (operator->id <= last_input || operator->id > stage->operator)
+		/* A stage may have become several operators. */
+		if (operator->id <= stage->before || operator->id > stage->operator)
 			continue;
 		report->is_filled = true;
 		if (operator->id == stage->operator)
@@ -107,7 +102,7 @@ add_to_report(StageReport *report, const PipelineStage *stage, const PenumbraExe
 }
 
 static void
-explain_stage_title(const char *title, const StageReport *report, ExplainState *es)
+explain_stage_title(const char *title, const StageReport *report, bool is_shown, ExplainState *es)
 {
 	if (es->format != EXPLAIN_FORMAT_TEXT)
 	{
@@ -118,10 +113,12 @@ explain_stage_title(const char *title, const StageReport *report, ExplainState *
 			ExplainPropertyFloat("Time", "ms", report->time_ns / 1e6, 3, es);
 		if (report->is_filled)
 			ExplainPropertyUInteger("Rows Out", NULL, report->rows, es);
+		if (is_shown)
+			ExplainPropertyBool("Computed Once, Above", true, es);
 		return;
 	}
 	indent(es);
-	appendStringInfo(es->str, "->  %s", title);
+	appendStringInfo(es->str, "->  %s%s", title, is_shown ? ", computed once, above" : "");
 	if (es->costs && report->planned_rows > 0)
 		appendStringInfo(es->str, "  (rows=%.0f)", report->planned_rows);
 	if (report->is_filled && es->timing)
@@ -158,14 +155,16 @@ explain_stage_report(const StageReport *report, ExplainState *es)
 /*
  * Each stage with its inputs below it: of a join first the side that probes,
  * then the side that its table is built of.  Filters stand with what they
- * filter, as in PostgreSQL's plans.  stats: NULL before it ran.
+ * filter, as in PostgreSQL's plans.  What several stages have as their input is
+ * shown where it comes first.  stats: NULL before it ran.  shown: the stages so far.
  */
 static void
 explain_tree(const PipelineStage *stage, const Deparser *deparser, const PenumbraExecStats *stats,
-			 ExplainState *es)
+			 List **shown, ExplainState *es)
 {
 	StageReport report = {0};
 	List	   *above = NIL;
+	bool		is_shown;
 	ListCell   *lc;
 
 	while (stage_kind_of(stage)->stands_with_input)
@@ -173,24 +172,28 @@ explain_tree(const PipelineStage *stage, const Deparser *deparser, const Penumbr
 		above = lcons((void *) stage, above);
 		stage = linitial(stage->inputs);
 	}
-	add_to_report(&report, stage, stats);
+	is_shown = list_member_ptr(*shown, stage);
+	*shown = lappend(*shown, (void *) stage);
+	if (!is_shown)
+		add_to_report(&report, stage, stats);
 	foreach(lc, above)
 		add_to_report(&report, lfirst(lc), stats);
 	ExplainOpenGroup("Stage", NULL, true, es);
-	explain_stage_title(stage_kind_of(stage)->title(stage, deparser), &report, es);
+	explain_stage_title(stage_kind_of(stage)->title(stage, deparser), &report, is_shown, es);
 	if (es->format == EXPLAIN_FORMAT_TEXT)
 		es->indent += 2;
-	explain_stage(stage, deparser, es);
+	if (!is_shown)
+		explain_stage(stage, deparser, es);
 	foreach(lc, above)
 		explain_stage(lfirst(lc), deparser, es);
 	explain_stage_report(&report, es);
 	if (stage->swaps > 0 && stats != NULL)
 		ExplainPropertyInteger("Sides Swapped", NULL, stage->swaps, es);
-	if (stage->inputs != NIL)
+	if (stage->inputs != NIL && !is_shown)
 		ExplainOpenGroup("Stages", "Stages", false, es);
-	foreach(lc, stage->inputs)
-		explain_tree(lfirst(lc), deparser, stats, es);
-	if (stage->inputs != NIL)
+	foreach(lc, is_shown ? NIL : stage->inputs)
+		explain_tree(lfirst(lc), deparser, stats, shown, es);
+	if (stage->inputs != NIL && !is_shown)
 		ExplainCloseGroup("Stages", "Stages", false, es);
 	if (es->format == EXPLAIN_FORMAT_TEXT)
 		es->indent -= 2;
@@ -217,6 +220,7 @@ explain_pipeline(const Pipeline *pipeline, const PenumbraExecStats *stats, bool 
 	List	   *scans = pipeline_scans(pipeline);
 	Deparser	deparser = deparser_of_pipeline(pipeline);
 	List	   *tables = NIL;
+	List	   *shown = NIL;
 	ListCell   *lc;
 	ListCell   *lc2;
 
@@ -227,11 +231,11 @@ explain_pipeline(const Pipeline *pipeline, const PenumbraExecStats *stats, bool 
 	}
 	if (has_tables)
 		ExplainPropertyList(list_length(tables) == 1 ? "Table" : "Tables", tables, es);
-	/* The stages over one scan are a chain: their lines stand in the node's own block. */
-	if (list_length(scans) > 1)
+	/* The lines of a chain stand in the node's own block. */
+	if (!pipeline_is_chain(pipeline))
 	{
 		ExplainOpenGroup("Stages", "Stages", false, es);
-		explain_tree(pipeline->top, &deparser, stats, es);
+		explain_tree(pipeline->top, &deparser, stats, &shown, es);
 		ExplainCloseGroup("Stages", "Stages", false, es);
 		return;
 	}
@@ -416,8 +420,8 @@ explain_custom_scan(CustomScanState *node, List *ancestors, ExplainState *es)
 {
 	PenumbraScanState *state = (PenumbraScanState *) node;
 	ScanReport *report = &state->report;
-	/* Where there are several scans, the tree of stages says what the operators do. */
-	bool		has_tree = list_length(pipeline_scans(state->pipeline)) > 1;
+	/* The tree of stages says what the operators do. */
+	bool		has_tree = !pipeline_is_chain(state->pipeline);
 	/* What zone maps skip and quals pass depends on the rows below a barrier, pages do not. */
 	bool		shows_rows = es->analyze && !state->pipeline->has_barrier;
 

@@ -271,9 +271,9 @@ vars_of_rel(RelOptInfo *rel, List *exprs)
 	return vars;
 }
 
-/* The level's rows, under the names of this one. */
+/* The level's rows, under the names of this one.  single_cte: see PipelineStage; or 0. */
 static RelPipeline *
-pipeline_of_level(PlannerInfo *root, RelOptInfo *rel, PlannerInfo *level)
+pipeline_of_level(PlannerInfo *root, RelOptInfo *rel, PlannerInfo *level, int single_cte)
 {
 	List	   *outputs;
 	RelPipeline *planned = copy_of_level(level, &outputs);
@@ -287,6 +287,15 @@ pipeline_of_level(PlannerInfo *root, RelOptInfo *rel, PlannerInfo *level)
 
 	if (planned == NULL)
 		return NULL;
+	if (rel->rtekind == RTE_CTE && stage_can_be_shared(planned->pipeline->top))
+		cost_add_shared(planned, list_length(vars));
+	else if (single_cte > 0)
+		return NULL;
+	if (single_cte > 0)
+	{
+		planned->pipeline->top->single_cte = single_cte;
+		planning_current()->has_single_ctes = true;
+	}
 	foreach(lc, vars)
 	{
 		AttrNumber	attno = lfirst_node(Var, lc)->varattno;
@@ -318,19 +327,26 @@ pipeline_of_level(PlannerInfo *root, RelOptInfo *rel, PlannerInfo *level)
 }
 
 /*
- * Each reference to the CTE computes it for itself, and no more of it than
- * passes the reference's conditions and joins; that must not be seen.
+ * The references that one node reads share what can be shared.  Of other CTEs each
+ * computes what passes its conditions and joins; that must not be seen.  So a CTE
+ * that is MATERIALIZED, or whose rows may differ, must be shared by all.
  */
 static RelPipeline *
 pipeline_of_cte(PlannerInfo *root, RelOptInfo *rel)
 {
 	CommonTableExpr *cte;
 	PlannerInfo *subroot = planning_level_of_cte(root, root->simple_rte_array[rel->relid], &cte);
+	int			single_cte = 0;
 
-	if (subroot == NULL || cte->ctematerialized == CTEMaterializeAlways ||
-		!repeats_exactly(castNode(Query, cte->ctequery), NULL))
+	if (subroot == NULL)
 		return NULL;
-	return pipeline_of_level(root, rel, subroot);
+	if (cte->ctematerialized == CTEMaterializeAlways || !repeats_exactly(castNode(Query, cte->ctequery), NULL))
+	{
+		if (planning_current()->leaves_single_ctes || contains_volatile(cte->ctequery, root->glob))
+			return NULL;
+		single_cte = planning_number_of_level(subroot);
+	}
+	return pipeline_of_level(root, rel, subroot, single_cte);
 }
 
 static RelPipeline *
@@ -338,7 +354,7 @@ pipeline_of_subquery(PlannerInfo *root, RelOptInfo *rel)
 {
 	if (rel->subroot == NULL || rel->subplan_params != NIL)
 		return NULL;
-	return pipeline_of_level(root, rel, rel->subroot);
+	return pipeline_of_level(root, rel, rel->subroot, 0);
 }
 
 /* Whether the path has no rows, as the planner knows: of a subquery whose conditions are never true. */
@@ -443,8 +459,8 @@ base_pipelines_add_placeholders(PlannerInfo *root, RelOptInfo *rel, RelPipeline 
 }
 
 /*
- * Whether PostgreSQL may compute the rows: of what is not ours, of a CTE, which
- * is then computed once, and of a table where an index finds few rows.  One
+ * Whether PostgreSQL may compute the rows: of what is not ours, of a CTE that
+ * we would compute for each reference, and of a table where an index finds few rows.  One
  * relation alone is left to PostgreSQL, and so is a join of tables of which no
  * cache serves any.
  */
@@ -457,7 +473,7 @@ may_be_rows(PlannerInfo *root, RelOptInfo *rel, const RelPipeline *ours)
 		/* A subquery with such rows would not go on in the query around it, so there a table of ours stays ours. */
 		return (ours == NULL ? penumbra_mode != MODE_REQUIRE : !MODE_IS_FORCED() && root->parent_root == NULL) &&
 			planning_current()->tables != NIL && !tables_is_target_or_locked(root, rel);
-	return ours == NULL || rel->rtekind == RTE_CTE;
+	return ours == NULL || (rel->rtekind == RTE_CTE && !stage_can_be_shared(ours->pipeline->top));
 }
 
 static RelPipeline *

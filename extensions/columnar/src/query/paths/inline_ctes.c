@@ -78,19 +78,17 @@ mark_walker(Node *node, void *context)
 	return false;
 }
 
-static bool has_cte(Query *query);
-
 static bool
 has_cte_walker(Node *node, void *context)
 {
 	if (node == NULL)
 		return false;
-	return IsA(node, Query) ? has_cte((Query *) node) : expression_tree_walker(node, has_cte_walker, context);
+	return IsA(node, Query) ? inline_ctes_has_any((Query *) node) : expression_tree_walker(node, has_cte_walker, context);
 }
 
-/* Most queries have none, and are not copied to find that out; nor are expressions looked at that have no subquery. */
-static bool
-has_cte(Query *query)
+/* Expressions are not looked at where no subquery is in one. */
+bool
+inline_ctes_has_any(Query *query)
 {
 	ListCell   *lc;
 
@@ -102,7 +100,7 @@ has_cte(Query *query)
 	{
 		RangeTblEntry *rte = lfirst_node(RangeTblEntry, lc);
 
-		if (rte->rtekind == RTE_SUBQUERY && has_cte(rte->subquery))
+		if (rte->rtekind == RTE_SUBQUERY && inline_ctes_has_any(rte->subquery))
 			return true;
 	}
 	return false;
@@ -113,8 +111,7 @@ inline_ctes(Query *query)
 {
 	Marking		marking = {.copies = 1};
 
-	if (query->commandType != CMD_SELECT || query->hasModifyingCTE || query->hasRecursive ||
-		!has_cte(query))
+	if (query->commandType != CMD_SELECT || query->hasModifyingCTE || query->hasRecursive)
 		return NULL;
 	query = copyObject(query);
 	(void) mark_walker((Node *) query, &marking);

@@ -227,6 +227,13 @@ cost_add_rows(RelPipeline *planned, const Path *source, int columns)
 }
 
 void
+cost_add_shared(RelPipeline *planned, int columns)
+{
+	planned->startup_cost = STARTUP_COST;
+	planned->run_cost = planned->rows * columns * VALUE_COST;
+}
+
+void
 cost_without_rescans(RelPipeline *planned)
 {
 	if (planned->rescan_factor > 1)

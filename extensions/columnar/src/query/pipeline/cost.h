@@ -21,6 +21,8 @@ extern bool cost_scan_can_win(RelOptInfo *rel);
 extern bool cost_join_can_win(const PlannerInfo *root, RelOptInfo *joinrel);
 /* Of rows that PostgreSQL's path computes. */
 extern void cost_add_rows(RelPipeline *planned, const Path *source, int columns);
+/* Of a CTE that is computed once, for which the planner charges the query: what is left is to read it. */
+extern void cost_add_shared(RelPipeline *planned, int columns);
 extern void cost_add_scan(RelPipeline *planned, List *tables, int filter_columns,
 						  int other_columns, double selected_rows, double table_rows);
 /* What was a look-up per row of an outer query is one scan for all of them. */

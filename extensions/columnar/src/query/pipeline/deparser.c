@@ -27,7 +27,7 @@ deparser_of_pipeline(const Pipeline *pipeline)
 		.names = pipeline->names,
 			.context = relation_numbers_deparse_context(pipeline->names),
 			.expression_columns = pipeline->expression_columns,
-			.has_prefix = list_length(pipeline_scans(pipeline)) > 1
+			.has_prefix = !pipeline_is_chain(pipeline)
 	};
 }
 

@@ -19,6 +19,7 @@
 #include "utils/typcache.h"
 
 #include "query/pipeline/pipeline.h"
+#include "query/pipeline/stages.h"
 #include "query/planning/relation_numbers.h"
 
 Pipeline *
@@ -185,6 +186,8 @@ collect_stages(PipelineStage *stage, List **stages)
 {
 	ListCell   *lc;
 
+	if (stage_can_be_shared(stage) && list_member_ptr(*stages, stage))
+		return;
 	foreach(lc, stage->inputs)
 		collect_stages(lfirst(lc), stages);
 	*stages = lappend(*stages, stage);
@@ -231,6 +234,19 @@ pipeline_scans(const Pipeline *pipeline)
 	return scans;
 }
 
+bool
+pipeline_is_chain(const Pipeline *pipeline)
+{
+	ListCell   *lc;
+
+	foreach(lc, pipeline_stages(pipeline))
+	{
+		if (list_length(((PipelineStage *) lfirst(lc))->inputs) > 1)
+			return false;
+	}
+	return true;
+}
+
 int
 pipeline_find_expr(const List *exprs, const Node *expr)
 {
@@ -253,14 +269,10 @@ pipeline_find_expr(const List *exprs, const Node *expr)
 
 /* Parallel workers get it as text, where a number without a point is an Integer. */
 static List *
-stage_to_list(const PipelineStage *stage)
+stage_to_list(const PipelineStage *stage, List *inputs)
 {
-	List	   *inputs = NIL;
 	List	   *fields;
-	ListCell   *lc;
 
-	foreach(lc, stage->inputs)
-		inputs = lappend(inputs, stage_to_list(lfirst(lc)));
 	fields = list_make5(makeInteger(stage->kind), inputs, stage->exprs, stage->names,
 						stage->aggrefs);
 	fields = list_concat(fields, list_make3(stage->sort_flags, stage->limit, stage->offset));
@@ -269,20 +281,41 @@ stage_to_list(const PipelineStage *stage)
 	fields = list_concat(fields, list_make5(makeInteger(stage->join_kind), stage->join_keys,
 											makeBoolean(stage->is_null_aware), stage->grouping_sets,
 											makeFloat(psprintf("%.1f", stage->rows))));
-	return list_concat(fields, list_make5(stage->source, makeFloat(psprintf("%.1f", stage->probe_rows)),
-										  makeFloat(psprintf("%.1f", stage->build_rows)), stage->frames,
-										  makeBoolean(stage->may_refuse_lists)));
+	fields = list_concat(fields, list_make5(stage->source, makeFloat(psprintf("%.1f", stage->probe_rows)),
+											makeFloat(psprintf("%.1f", stage->build_rows)), stage->frames,
+											makeBoolean(stage->may_refuse_lists)));
+	return lappend(fields, makeInteger(stage->single_cte));
 }
 
+/* Adds the stage after its inputs, which it has by their places in the list; returns its own. */
+static int
+add_to_list(PipelineStage *stage, List **added, List **list)
+{
+	List	   *inputs = NIL;
+	ListCell   *lc;
+
+	foreach(lc, stage_can_be_shared(stage) ? *added : NIL)
+	{
+		if (lfirst(lc) == stage)
+			return foreach_current_index(lc);
+	}
+	foreach(lc, stage->inputs)
+		inputs = lappend_int(inputs, add_to_list(lfirst(lc), added, list));
+	*added = lappend(*added, stage);
+	*list = lappend(*list, stage_to_list(stage, inputs));
+	return list_length(*list) - 1;
+}
+
+/* `before` has the stages before it. */
 static PipelineStage *
-stage_from_list(List *fields)
+stage_from_list(List *fields, const List *before)
 {
 	PipelineStage *stage = palloc0(sizeof(PipelineStage));
 	ListCell   *lc;
 
 	stage->kind = intVal(list_nth(fields, 0));
 	foreach(lc, (List *) list_nth(fields, 1))
-		stage->inputs = lappend(stage->inputs, stage_from_list(lfirst(lc)));
+		stage->inputs = lappend(stage->inputs, list_nth(before, lfirst_int(lc)));
 	stage->exprs = list_nth(fields, 2);
 	stage->names = list_nth(fields, 3);
 	stage->aggrefs = list_nth(fields, 4);
@@ -302,6 +335,7 @@ stage_from_list(List *fields)
 	stage->build_rows = floatVal(list_nth(fields, 18));
 	stage->frames = list_nth(fields, 19);
 	stage->may_refuse_lists = boolVal(list_nth(fields, 20));
+	stage->single_cte = intVal(list_nth(fields, 21));
 	stage->operator = -1;
 	return stage;
 }
@@ -309,10 +343,13 @@ stage_from_list(List *fields)
 List *
 pipeline_to_list(const Pipeline *pipeline)
 {
-	List	   *list = list_make5(stage_to_list(pipeline->top), pipeline->runtime_exprs,
-								  pipeline->output_map, makeBoolean(pipeline->has_barrier),
-								  pipeline->names);
+	List	   *added = NIL;
+	List	   *stages = NIL;
+	List	   *list;
 
+	(void) add_to_list(pipeline->top, &added, &stages);
+	list = list_make5(stages, pipeline->runtime_exprs, pipeline->output_map, makeBoolean(pipeline->has_barrier),
+					  pipeline->names);
 	list = lappend(lappend(list, makeBoolean(pipeline->is_checked)), pipeline->tried_params);
 	return lappend(lappend(lappend(list, pipeline->called_exprs), pipeline->expression_columns),
 				   pipeline->position_map);
@@ -322,8 +359,12 @@ Pipeline *
 pipeline_from_list(List *list)
 {
 	Pipeline   *pipeline = palloc0(sizeof(Pipeline));
+	List	   *stages = NIL;
+	ListCell   *lc;
 
-	pipeline->top = stage_from_list(linitial(list));
+	foreach(lc, (List *) linitial(list))
+		stages = lappend(stages, stage_from_list(lfirst(lc), stages));
+	pipeline->top = llast(stages);
 	pipeline->runtime_exprs = lsecond(list);
 	pipeline->output_map = lthird(list);
 	pipeline->has_barrier = boolVal(lfourth(list));

@@ -49,14 +49,62 @@ stage_outputs(const PipelineStage *stage)
 	return kind->outputs(stage, inputs);
 }
 
+bool
+stage_can_be_shared(const PipelineStage *stage)
+{
+	while (stage->kind == PIPELINE_FILTER || stage->kind == PIPELINE_PROJECTION)
+		stage = linitial(stage->inputs);
+	return stage_kind_of(stage)->is_breaker;
+}
+
+/* A stage that is in the plan and can be shared. */
+typedef struct AddedStage
+{
+	const PipelineStage *stage;
+	StageInput	as_input;
+} AddedStage;
+
+static const AddedStage *
+find_added(const Translation *translation, const PipelineStage *stage)
+{
+	ListCell   *lc;
+
+	foreach(lc, translation->added_stages)
+	{
+		const AddedStage *added = lfirst(lc);
+
+		if (added->stage == stage)
+			return added;
+	}
+	return NULL;
+}
+
+static void
+keep_added(Translation *translation, const PipelineStage *stage)
+{
+	AddedStage *added = palloc(sizeof(AddedStage));
+
+	added->stage = stage;
+	added->as_input = (StageInput) {translation->current, translation->inputs};
+	translation->added_stages = lappend(translation->added_stages, added);
+}
+
 static bool
 add_to_plan(Translation *translation, PipelineStage *stage, int depth)
 {
 	const StageKind *kind = stage_kind_of(stage);
-	StageInput *inputs = palloc0(sizeof(StageInput) * Max(list_length(stage->inputs), 1));
+	StageInput *inputs;
+	const AddedStage *added = find_added(translation, stage);
 	ListCell   *lc;
 
 	CHECK_FOR_INTERRUPTS();
+	if (added != NULL)
+	{
+		translation->current = added->as_input.operator;
+		translation->inputs = added->as_input.outputs;
+		return true;
+	}
+	inputs = palloc0(sizeof(StageInput) * Max(list_length(stage->inputs), 1));
 	if (depth >= STAGES_DEPTH_MAX)
 		return translation_refuse(translation, "more than 200 stages above each other") >= 0;
 	foreach(lc, stage->inputs)
@@ -65,11 +113,14 @@ add_to_plan(Translation *translation, PipelineStage *stage, int depth)
 			return false;
 		inputs[foreach_current_index(lc)] = (StageInput) {translation->current, translation->inputs};
 	}
+	stage->before = translation->last;
 	/* A join has moved on to its second input by now: it takes both from `inputs`. */
 	if (!kind->add_to_plan(translation, stage, inputs))
 		return false;
 	stage->operator = translation->current;
 	translation->inputs = kind->outputs == NULL ? inputs[0].outputs : kind->outputs(stage, inputs);
+	if (stage_can_be_shared(stage))
+		keep_added(translation, stage);
 	return true;
 }
 

@@ -39,7 +39,7 @@ translation_keep_operator(Translation *translation, PenumbraOperator added)
 		translation_take_expr(translation, -1);
 		return false;
 	}
-	translation->current = added;
+	translation->current = translation->last = added;
 	return true;
 }
 
@@ -81,7 +81,7 @@ translation_begin(List *runtime_exprs, const RuntimeValue *values)
 	};
 
 	translation->owner = owner;
-	translation->current = -1;
+	translation->current = translation->last = -1;
 	translation->build = -1;
 	translation->runtime_exprs = list_copy(runtime_exprs);
 	translation->runtime_values = values;

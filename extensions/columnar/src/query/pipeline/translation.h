@@ -30,7 +30,9 @@ typedef struct RuntimeValue
 typedef struct Translation
 {
 	PenumbraPlan *plan;
-	PenumbraOperator current;	/* the operator made last, input of the next */
+	PenumbraOperator current;	/* the operator at hand, input of the next */
+	PenumbraOperator last;		/* that was made */
+	List	   *added_stages;	/* of AddedStage *: those that can be shared, see stages.c */
 	PenumbraOperator build;		/* conditions of a join: its build side, current is the probe side; else -1 */
 	List	   *inputs;			/* what the columns of the current stage stand for */
 	List	   *runtime_exprs;

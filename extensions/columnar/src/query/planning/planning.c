@@ -71,6 +71,16 @@ planning_level_of(const PlannerGlobal *glob, const SubPlan *subplan)
 	return list_nth_node(PlannerInfo, glob->subroots, subplan->plan_id - 1);
 }
 
+int
+planning_number_of_level(const PlannerInfo *subroot)
+{
+	int			number = 1;
+
+	while (list_nth(subroot->glob->subroots, number - 1) != subroot)
+		number++;
+	return number;
+}
+
 CommonTableExpr *
 planning_find_cte(const PlannerInfo *root, const RangeTblEntry *rte, PlannerInfo **subroot)
 {

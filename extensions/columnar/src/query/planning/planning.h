@@ -62,6 +62,8 @@ typedef struct Planning
 	bool		reads_stored_form;
 	const PlannerInfo *barrier_root;	/* the query level that the next is known of */
 	bool		is_below_barrier;
+	bool		has_single_ctes;	/* a pipeline reads a CTE that must not be computed twice, see shared_ctes.h */
+	bool		leaves_single_ctes; /* these are PostgreSQL's */
 	bool		is_cursor;		/* of DECLARE or PL/pgSQL */
 	bool		has_executions; /* of a correlated subquery, which cost less than a join of ours */
 	int			refused_stages; /* aggregations and DISTINCTs over served tables */
@@ -79,6 +81,8 @@ extern Planning *planning_current(void);
 
 /* The query level of the subquery. */
 extern PlannerInfo *planning_level_of(const PlannerGlobal *glob, const SubPlan *subplan);
+/* What PostgreSQL calls the plan of the subquery or CTE that was planned there. */
+extern int	planning_number_of_level(const PlannerInfo *subroot);
 /* The entry's CTE, and where it was planned; NULL: it was not planned by itself, or the entry is the recursion. */
 extern CommonTableExpr *planning_find_cte(const PlannerInfo *root, const RangeTblEntry *rte, PlannerInfo **subroot);
 /* Where the entry's CTE was planned, and the CTE; NULL: it is recursive, or was not planned by itself. */

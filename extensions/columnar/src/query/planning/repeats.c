@@ -4,7 +4,7 @@
  *	  Whether a query's rows are a function of its input.
  *
  * They are not, if they depend on the order in which rows are read or on when
- * they are: LIMIT and DISTINCT ON choose among ties, window functions number
+ * they are: LIMIT and DISTINCT ON choose among ties, some window functions number
  * them; sums of floating-point numbers and most aggregates of other types
  * depend on the order; of equal values that are written differently, as 1.0
  * and 1.00, the first one becomes the group's; volatile functions and samples
@@ -18,6 +18,7 @@
 #include "catalog/pg_aggregate.h"
 #include "catalog/pg_type.h"
 #include "nodes/nodeFuncs.h"
+#include "optimizer/clauses.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/tlist.h"
 #include "utils/fmgroids.h"
@@ -93,12 +94,12 @@ repeats_has_one_form(Node *expr)
  * A sum of floats depends on the order, and min() and max() return whichever of
  * the equal values comes first, so their type must have one form for each value.
  */
-bool
-aggregate_repeats(const Aggref *aggref)
+static bool
+values_repeat(Oid aggregate, Oid result_type, Node *argument)
 {
-	if (aggref->aggkind != AGGKIND_NORMAL || aggref->aggfnoid >= FirstUnpinnedObjectId)
+	if (aggregate >= FirstUnpinnedObjectId)
 		return false;
-	switch (aggref->aggfnoid)
+	switch (aggregate)
 	{
 		case F_MIN_NUMERIC:
 		case F_MAX_NUMERIC:
@@ -108,11 +109,11 @@ aggregate_repeats(const Aggref *aggref)
 		case F_MAX_BPCHAR:
 		case F_MIN_ANYARRAY:
 		case F_MAX_ANYARRAY:
-			return repeats_has_one_form((Node *) linitial_node(TargetEntry, aggref->args)->expr);
+			return repeats_has_one_form(argument);
 		default:
 			break;
 	}
-	switch (aggref->aggtype)
+	switch (result_type)
 	{
 		case INT2OID:
 		case INT4OID:
@@ -131,6 +132,55 @@ aggregate_repeats(const Aggref *aggref)
 		default:
 			return false;
 	}
+}
+
+bool
+aggregate_repeats(const Aggref *aggref)
+{
+	return aggref->aggkind == AGGKIND_NORMAL &&
+		values_repeat(aggref->aggfnoid, aggref->aggtype,
+					  aggref->args == NIL ? NULL : (Node *) linitial_node(TargetEntry, aggref->args)->expr);
+}
+
+/* Whether rows that compare equal in the window's order get the same value, whichever of them comes first. */
+static bool
+window_function_repeats(const WindowFunc *function, const WindowClause *window)
+{
+	const int	whole = FRAMEOPTION_START_UNBOUNDED_PRECEDING | FRAMEOPTION_END_UNBOUNDED_FOLLOWING;
+
+	switch (function->winfnoid)
+	{
+		case F_RANK_:
+		case F_DENSE_RANK_:
+		case F_PERCENT_RANK_:
+		case F_CUME_DIST_:
+			return true;
+		default:
+			return function->winagg &&
+				values_repeat(function->winfnoid, function->wintype,
+							  function->args == NIL ? NULL : linitial(function->args)) &&
+				((window->frameOptions & FRAMEOPTION_ROWS) == 0 || (window->frameOptions & whole) == whole);
+	}
+}
+
+static bool
+windows_repeat(const Query *query)
+{
+	WindowFuncLists *functions = find_window_functions((Node *) query->targetList, list_length(query->windowClause));
+	ListCell   *lc;
+	ListCell   *lc2;
+
+	foreach(lc, query->windowClause)
+	{
+		const WindowClause *window = lfirst_node(WindowClause, lc);
+
+		foreach(lc2, functions->windowFuncs[window->winref])
+		{
+			if (!window_function_repeats(lfirst_node(WindowFunc, lc2), window))
+				return false;
+		}
+	}
+	return true;
 }
 
 /* Whether each group's values are the same bytes. */
@@ -170,7 +220,8 @@ static bool
 clauses_repeat(const Query *query)
 {
 	return query->commandType == CMD_SELECT && query->limitCount == NULL && query->limitOffset == NULL &&
-		!query->hasDistinctOn && !query->hasWindowFuncs && !query->hasTargetSRFs && query->rowMarks == NIL &&
+		!query->hasDistinctOn && !query->hasTargetSRFs && query->rowMarks == NIL &&
+		(!query->hasWindowFuncs || windows_repeat(query)) &&
 		keys_have_one_form(query, query->groupClause) && keys_have_one_form(query, query->distinctClause) &&
 		set_operation_has_one_form(query->setOperations);
 }
