@@ -105,6 +105,7 @@ class ClauseQuery:
     sql: str
     parameter: str | None = None  # of type text; then it is prepared, with a generic plan
     is_ordered: bool = False
+    draws_max: int | None = None  # from the sequence; None: as many as PostgreSQL
     may_succeed: bool = False  # where PostgreSQL has an error: plans of PostgreSQL differ in what rows they ask for
 
 

@@ -1,9 +1,10 @@
-"""Queries of clause_queries.py in every mode: rows, errors and effects are PostgreSQL's own."""
+"""Queries of clause_queries.py and cte_queries.py in every mode: rows, errors and effects are PostgreSQL's own."""
 
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+import cte_queries
 import psycopg
 import pytest
 from clause_queries import (
@@ -15,14 +16,16 @@ from clause_queries import (
     ClauseQuery,
     ClauseQueryGenerator,
 )
-from harness import cached_database, search
+from harness import SQLSTATE_CANCELED, cached_database, search
 
-ENGINE_SHARE_MIN = 0.3
+ENGINE_SHARE_MIN, CTE_ENGINE_SHARE_MIN = 0.3, 0.9
+# What PostgreSQL takes too long for: none is meant to fail.
+CTE_ERRORS_SHARE_MAX = 0.01
 
 
 @contextmanager
-def _database(server, name: str, tables: str) -> Iterator[psycopg.Connection]:
-    with cached_database(server, name, tables, CACHED) as connection:
+def _database(server, name: str, tables: str, cached: tuple[str, ...] = CACHED) -> Iterator[psycopg.Connection]:
+    with cached_database(server, name, tables, cached) as connection:
         for setting, value in SETTINGS.items():
             connection.execute(f"SET {setting} = '{value}'")
         connection.execute("SET plan_cache_mode = force_generic_plan")
@@ -38,6 +41,13 @@ def connection(server):
 @pytest.fixture(scope="module")
 def indexed(server):
     with _database(server, "clauses_indexed", TABLES + INDEXES) as connection:
+        yield connection
+
+
+@pytest.fixture(scope="module")
+def ctes(server):
+    with _database(server, "ctes", cte_queries.TABLES, cte_queries.CACHED) as connection:
+        connection.execute(cte_queries.CHANGES)
         yield connection
 
 
@@ -65,6 +75,8 @@ def _answer(connection, query: ClauseQuery, mode: str, by_cursor: bool = False) 
     except psycopg.Error as error:
         return "error", error.sqlstate, str(error).splitlines()[0]
     called = connection.execute("SELECT is_called, last_value FROM sq").fetchone()
+    if query.draws_max is not None:
+        called = max(called[1], query.draws_max)
     rows = [tuple("NaN" if value != value else value for value in row) for row in rows]  # NaN differs from itself
     return "rows", rows if query.is_ordered else sorted(rows, key=repr), called
 
@@ -72,6 +84,9 @@ def _answer(connection, query: ClauseQuery, mode: str, by_cursor: bool = False) 
 def _difference(reference, connection, query: ClauseQuery, tally: Counter) -> str | None:
     expected = _answer(reference, query, "off")
     tally["errors"] += expected[0] == "error"
+    if expected[1] == SQLSTATE_CANCELED:
+        tally["slow"] += 1
+        return None
     for mode, by_cursor in (("auto", False), ("prefer", False), ("require", False), ("prefer", True)):
         found = _answer(connection, query, mode, by_cursor)
         if mode == "require" and found[0] == "error" and found[1] == "0A000":
@@ -103,6 +118,31 @@ def test_clauses(connection, indexed, request, capsys):
         print(f"\nclauses: seeds {seeds.start} to {seeds.stop - 1}: {dict(tally)}")
     assert not failures, "\n\n".join(failures)
     assert tally["refused"] <= (1 - ENGINE_SHARE_MIN) * tally["queries"]
+
+
+# Of how many seeds one has it.
+CTE_SETTINGS = (("work_mem", "64kB", "4MB", 5), ("penumbra.threads_per_query", "0", "2", 3))
+
+
+@pytest.mark.timeout(36000)
+@pytest.mark.sized
+def test_ctes(ctes, request, capsys):
+    tally = Counter()
+
+    def check(seed: int) -> str | None:
+        for name, value, usual, every in CTE_SETTINGS:
+            ctes.execute(f"SET {name} = '{usual if seed % every else value}'")
+        query = cte_queries.CteQueryGenerator(seed).query()
+        tally["queries"] += 1
+        difference = _difference(ctes, ctes, query, tally)
+        return difference and f"ctes:\n{query.sql} ({query.parameter})\n{difference}"
+
+    seeds, failures = search(request.config, check, queries_divisor=4, seconds_divisor=8)
+    with capsys.disabled():
+        print(f"\nctes: seeds {seeds.start} to {seeds.stop - 1}: {dict(tally)}")
+    assert not failures, "\n\n".join(failures)
+    assert tally["errors"] <= CTE_ERRORS_SHARE_MAX * tally["queries"]
+    assert tally["refused"] <= (1 - CTE_ENGINE_SHARE_MIN) * tally["queries"]
 
 
 MOVES = ("NEXT", "NEXT", "1", "5", "40", "FIRST", "LAST", "PRIOR", "ABSOLUTE 7", "ABSOLUTE -3", "RELATIVE -2", "BACKWARD 3",
