@@ -20,6 +20,7 @@ def pytest_addoption(parser):
                      help="generated queries in the first database; the others get a fourth")  # fmt: skip
     parser.addoption("--seconds", type=float, default=float(os.environ.get("DIFFERENTIAL_SECONDS", "420")),
                      help="the longest time for the generated queries of one database")  # fmt: skip
+    parser.addoption("--rows-divisor", type=int, default=1, help="so many times fewer rows in the tables of generated queries")
     parser.addoption("--slower", action="store_true", help="every query that is slower with Penumbra, not only those much slower")
     parser.addoption("--histories", type=int, default=2500, help="steps of the random history of a table's tuples")
 
@@ -69,7 +70,7 @@ def database(request, server):
         connection.execute("CREATE EXTENSION penumbra")
         connection.execute(OBJECTS)
         for table in (*TABLES, *JOIN_TABLES):
-            for statement in table_sql(table, name == "latin1"):
+            for statement in table_sql(table, name == "latin1", request.config.getoption("--rows-divisor")):
                 connection.execute(statement)
         for statement in JOIN_VIEWS:
             connection.execute(statement)

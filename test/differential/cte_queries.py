@@ -205,7 +205,7 @@ class CteQueryGenerator:
         found = [*keys, *(self._aggregate(relation) for _ in range(self.choose((1, 2, 2, 3))))]
         numbers = ", ".join(str(place + 1) for place in range(len(keys)))
         grouped = f" GROUP BY {self.choose((numbers, numbers, numbers, f'ROLLUP ({numbers})'))}" if keys else ""
-        having = self.choose(("", "", " HAVING count(*) > 1", " HAVING min({}) IS NOT NULL".format(relation.columns[0].name)))
+        having = self.choose(("", "", " HAVING count(*) > 1", f" HAVING min({relation.columns[0].name}) IS NOT NULL"))
         return _body(found, f" FROM {source}{self._where(relation)}{grouped}{having}")
 
     def _window(self, relation: Relation) -> Column:

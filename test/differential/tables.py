@@ -196,12 +196,12 @@ TABLES = (
     )),
     Table("revived", "changed, vacuumed and not loaded again", 8000, (
         "VACUUM ANALYZE revived", LOAD, LOAD_FUNCTIONS,
-        "UPDATE revived SET f8 = -f8, words = NULL WHERE k BETWEEN 3000 AND 3400",
+        "UPDATE revived SET f8 = -f8, words = NULL WHERE k BETWEEN {rows} * 3 / 8 AND {rows} * 17 / 40",
         "DELETE FROM revived WHERE k < 50", "VACUUM revived",
     )),
     Table("half", "half of the columns cached, rows added after", 6000, (
         "VACUUM ANALYZE half", "SELECT penumbra.load('half', " + HALF_OF_THE_COLUMNS + ")",
-        COPY_ROWS.format(target="half", condition="k > 9000"),
+        COPY_ROWS.format(target="half", condition="k > 0.75 * (SELECT max(k) FROM cached)"),
     )),
     Table("plain", "not cached", 5000, ("ANALYZE plain",)),
     Table("altered", "columns dropped, added and retyped before it was loaded", 5000, (
@@ -259,8 +259,9 @@ JOIN_VIEWS = (
 )
 
 
-def table_sql(table: Table, is_single_byte: bool) -> list[str]:
-    """The statements that make the table in its state."""
+def table_sql(table: Table, is_single_byte: bool, divisor: int = 1) -> list[str]:
+    """The statements that make the table in its state, large ones with a divisor of their rows."""
+    rows = table.rows // divisor if table in TABLES else table.rows
     columns = ", ".join(f"{column.name} {column.definition}" for column in ALL_COLUMNS)
     if table.is_partitioned:
         statements = [f"CREATE TABLE {table.name} ({columns}) PARTITION BY HASH (k)"]
@@ -274,6 +275,6 @@ def table_sql(table: Table, is_single_byte: bool) -> list[str]:
             for text, replacement in SINGLE_BYTE_TEXT.items():
                 values = values.replace(text, replacement)
         statements.append(
-            f"INSERT INTO {table.name} SELECT {values} FROM generate_series(1, {table.rows}) AS g(k)"
+            f"INSERT INTO {table.name} SELECT {values} FROM generate_series(1, {rows}) AS g(k)"
         )
-    return statements + [step.format(name=table.name) for step in table.prepare]
+    return statements + [step.format(name=table.name, rows=rows) for step in table.prepare]

@@ -315,6 +315,11 @@ CREATE TABLE written (k int);
 SELECT same_sources('SELECT count(*) FROM big b JOIN (SELECT nextval(''drawn'') - nextval(''drawn'') + 8 AS k) v USING (k)');
 SELECT same_sources('WITH RECURSIVE r (k) AS (SELECT 1 UNION ALL SELECT k + 1 FROM r WHERE k < 60) SELECT big.k FROM r JOIN big USING (k)');
 SELECT same_sources('WITH w AS (INSERT INTO written VALUES (7), (8) RETURNING k) SELECT count(*) FROM big JOIN w USING (k)');
+-- a CTE that fails or has an effect, read by a subquery that no row asks for
+SELECT setval('drawn', 1);
+SELECT same_sources(format('SELECT * FROM (WITH z AS (SELECT k AS x, %s AS y FROM big) SELECT few, CASE WHEN few < few THEN (SELECT count(*) FROM z JOIN z w USING (x, y)) END
+  FROM small WHERE few IN (SELECT few FROM big)) q ORDER BY 1, 2 LIMIT 3', failing)) FROM unnest(ARRAY['10 / (k - k)', 'nextval(''drawn'')']) failing;
+SELECT last_value FROM drawn;
 -- prepared with and without a value, and run again
 PREPARE of_source (int) AS SELECT count(*), sum(g) FROM big b JOIN generate_series(1, $1) g ON g = b.k;
 SET plan_cache_mode = force_generic_plan;

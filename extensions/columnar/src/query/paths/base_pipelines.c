@@ -231,6 +231,12 @@ copy_of_level(PlannerInfo *subroot, List **outputs)
 	{
 		TargetEntry *entry = lfirst_node(TargetEntry, lc);
 
+		/* They are translated at the level around, which does not know these InitPlans. */
+		if (init_plans_must_wait_at(subroot, (Node *) entry->expr, true, true))
+		{
+			planning_refuse("subquery that need not be evaluated", NULL);
+			return NULL;
+		}
 		if (!entry->resjunk)
 			*outputs = lappend(*outputs, rel_pipeline_normalize(subroot, planned, (Node *) entry->expr));
 	}

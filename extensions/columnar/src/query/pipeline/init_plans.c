@@ -51,57 +51,103 @@ has_second_row(const PlannerInfo *root, const SubPlan *subplan)
 		subplan->subLinkType != CTE_SUBLINK && !is_single_row(planning_level_of(root->glob, subplan)->parse);
 }
 
-/* Also by what an InitPlan of its own does: its query has that one's Param only. */
-static bool
-can_expr_of_init_plan_fail(const PlannerInfo *root, const SubPlan *subplan)
+typedef struct OuterCtes
 {
-	PlannerInfo *level = planning_level_of(root->glob, subplan);
+	const PlannerInfo *level;	/* of the subquery */
+	int			depth;			/* of the query at hand, below it */
+	List	   *levels;			/* where the CTEs were planned */
+	bool		found;
+} OuterCtes;
+
+static bool
+outer_ctes_walker(Node *node, void *context)
+{
+	OuterCtes  *ctes = context;
+
+	if (node == NULL)
+		return false;
+	if (IsA(node, RangeTblEntry))
+	{
+		RangeTblEntry rte = *(const RangeTblEntry *) node;
+		PlannerInfo *planned;
+
+		if (rte.rtekind != RTE_CTE || (int) rte.ctelevelsup <= ctes->depth)
+			return false;
+		ctes->found = true;
+		rte.ctelevelsup -= ctes->depth;
+		if (planning_find_cte(ctes->level, &rte, &planned) != NULL)
+			ctes->levels = list_append_unique_ptr(ctes->levels, planned);
+		return false;
+	}
+	if (!IsA(node, Query) && !IsA(node, SubPlan))
+		return expression_tree_walker(node, outer_ctes_walker, context);
+	ctes->depth++;
+	if (IsA(node, Query))
+		(void) query_tree_walker((Query *) node, outer_ctes_walker, context, QTW_EXAMINE_RTES_BEFORE);
+	else
+	{
+		PlannerInfo *level = planning_level_of(ctes->level->glob, (SubPlan *) node);
+
+		(void) query_tree_walker(level->parse, outer_ctes_walker, context, QTW_EXAMINE_RTES_BEFORE);
+		(void) outer_ctes_walker((Node *) level->init_plans, context);
+	}
+	ctes->depth--;
+	return false;
+}
+
+/* The CTEs of queries around it that a planned query reads. */
+static OuterCtes
+outer_ctes_of(const PlannerInfo *level)
+{
+	OuterCtes	ctes = {.level = level};
+
+	(void) query_tree_walker(level->parse, outer_ctes_walker, &ctes, QTW_EXAMINE_RTES_BEFORE);
+	(void) outer_ctes_walker((Node *) level->init_plans, &ctes);
+	return ctes;
+}
+
+/* Also by what an InitPlan of its own does: its query has that one's Param only.  And by what a CTE does that it reads. */
+static bool
+can_level_fail(const PlannerInfo *level)
+{
 	ListCell   *lc;
 
 	foreach(lc, level->init_plans)
 	{
 		const SubPlan *inner = lfirst_node(SubPlan, lc);
 
-		if (has_second_row(root, inner) || can_expr_of_init_plan_fail(root, inner))
+		if (has_second_row(level, inner) || can_level_fail(planning_level_of(level->glob, inner)))
+			return true;
+	}
+	foreach(lc, outer_ctes_of(level).levels)
+	{
+		if (can_level_fail(lfirst_node(PlannerInfo, lc)))
 			return true;
 	}
 	return expr_can_fail((Node *) level->parse);
 }
 
-typedef struct CteReader
-{
-	const PlannerInfo *root;
-	int			depth;			/* of the query at hand, below the subquery */
-} CteReader;
-
 static bool
-reads_outer_cte_walker(Node *node, void *context)
+can_expr_of_init_plan_fail(const PlannerInfo *root, const SubPlan *subplan)
 {
-	CteReader  *reader = context;
-	bool		reads;
+	return can_level_fail(planning_level_of(root->glob, subplan));
+}
 
-	if (node == NULL)
-		return false;
-	if (IsA(node, RangeTblEntry))
+/* Also of the CTEs that it reads, and of those that they read. */
+static bool
+reads_volatile(const PlannerInfo *level)
+{
+	ListCell   *lc;
+
+	foreach(lc, outer_ctes_of(level).levels)
 	{
-		const RangeTblEntry *rte = (const RangeTblEntry *) node;
+		const PlannerInfo *cte = lfirst_node(PlannerInfo, lc);
 
-		return rte->rtekind == RTE_CTE && (int) rte->ctelevelsup > reader->depth;
+		if (contains_volatile((Node *) cte->parse, cte->glob) || contains_volatile((Node *) cte->init_plans, cte->glob) ||
+			reads_volatile(cte))
+			return true;
 	}
-	if (!IsA(node, Query) && !IsA(node, SubPlan))
-		return expression_tree_walker(node, reads_outer_cte_walker, context);
-	reader->depth++;
-	if (IsA(node, Query))
-		reads = query_tree_walker((Query *) node, reads_outer_cte_walker, context, QTW_EXAMINE_RTES_BEFORE);
-	else
-	{
-		PlannerInfo *level = planning_level_of(reader->root->glob, (SubPlan *) node);
-
-		reads = query_tree_walker(level->parse, reads_outer_cte_walker, context, QTW_EXAMINE_RTES_BEFORE) ||
-			reads_outer_cte_walker((Node *) level->init_plans, context);
-	}
-	reader->depth--;
-	return reads;
+	return false;
 }
 
 /*
@@ -111,20 +157,18 @@ reads_outer_cte_walker(Node *node, void *context)
 static bool
 can_run_apart(const PlannerInfo *root, const SubPlan *subplan)
 {
-	CteReader	reader = {.root = root,.depth = -1};
-
 	for (const PlannerInfo *level = root; level != NULL; level = level->parent_root)
 	{
 		if (level->parse->hasModifyingCTE)
 			return false;
 	}
-	return !reads_outer_cte_walker((Node *) subplan, &reader);
+	return !outer_ctes_of(planning_level_of(root->glob, subplan)).found;
 }
 
 bool
 init_plan_must_wait(PlannerInfo *root, const SubPlan *subplan, bool is_conditional, bool is_in_branch)
 {
-	if (contains_volatile((Node *) subplan, root->glob))
+	if (contains_volatile((Node *) subplan, root->glob) || reads_volatile(planning_level_of(root->glob, subplan)))
 		return true;
 	if (is_conditional && has_second_row(root, subplan) && !can_run_apart(root, subplan))
 		return true;
@@ -153,6 +197,7 @@ find_init_plan(List *init_plans, const Param *param)
 
 typedef struct MustWait
 {
+	PlannerInfo *root;
 	bool		is_conditional;
 	bool		is_in_branch;
 } MustWait;
@@ -161,15 +206,14 @@ static bool
 must_wait_walker(Node *node, void *context)
 {
 	const MustWait *must_wait = context;
-	Planning   *planning = planning_current();
 
 	if (node == NULL)
 		return false;
 	if (!IsA(node, Param))
 		return expression_tree_walker(node, must_wait_walker, context);
-	if (((Param *) node)->paramkind != PARAM_EXEC || planning == NULL)
+	if (((Param *) node)->paramkind != PARAM_EXEC)
 		return false;
-	for (PlannerInfo *root = planning->root; root != NULL; root = root->parent_root)
+	for (PlannerInfo *root = must_wait->root; root != NULL; root = root->parent_root)
 	{
 		const SubPlan *subplan = find_init_plan(root->init_plans, (Param *) node);
 
@@ -180,11 +224,19 @@ must_wait_walker(Node *node, void *context)
 }
 
 bool
-init_plans_must_wait(Node *node, bool is_conditional, bool is_in_branch)
+init_plans_must_wait_at(PlannerInfo *root, Node *node, bool is_conditional, bool is_in_branch)
 {
-	MustWait	context = {.is_conditional = is_conditional || is_in_branch,.is_in_branch = is_in_branch};
+	MustWait	context = {.root = root,.is_conditional = is_conditional || is_in_branch,.is_in_branch = is_in_branch};
 
 	return must_wait_walker(node, &context);
+}
+
+bool
+init_plans_must_wait(Node *node, bool is_conditional, bool is_in_branch)
+{
+	Planning   *planning = planning_current();
+
+	return planning != NULL && init_plans_must_wait_at(planning->root, node, is_conditional, is_in_branch);
 }
 
 typedef struct Tried

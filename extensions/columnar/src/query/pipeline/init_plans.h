@@ -20,6 +20,8 @@
  * row may skip it.
  */
 extern bool init_plans_must_wait(Node *node, bool is_conditional, bool is_in_branch);
+/* The same where the expression is of the query level `root`. */
+extern bool init_plans_must_wait_at(PlannerInfo *root, Node *node, bool is_conditional, bool is_in_branch);
 /* The same of one InitPlan. */
 extern bool init_plan_must_wait(PlannerInfo *root, const SubPlan *subplan, bool is_conditional, bool is_in_branch);
 
