@@ -9,7 +9,7 @@
 //                   again after those tasks have run, until it returns 0 (DISTINCT needs two rounds)
 //   RunFinishTask   once per task of each round, concurrently; tasks may be picked up by any thread
 //   Seal            once, alone, after the last round; returns how many partitions can be read
-//   OpenPartition   once per partition, concurrently; the reader is used by one thread
+//   OpenPartition   once per partition and pipeline that reads the sink, concurrently; the reader is used by one thread
 //
 // Every loop that can run longer than some milliseconds calls CheckCancelled(). Errors are thrown.
 #pragma once

@@ -31,21 +31,24 @@ typedef struct Reading
 {
 	const PlannedStmt *stmt;
 	Bitmapset  *read;			/* numbers of plans that scans of CTEs read */
-	CustomScan *ours;			/* a node of ours, or NULL */
+	Plan	   *ordinary;		/* of a node of ours, or NULL */
 } Reading;
 
 static bool
 find_reads(Plan *plan, void *context)
 {
 	Reading    *reading = context;
+	const CustomScan *scan;
 
 	if (IsA(plan, CteScan))
 		reading->read = bms_add_member(reading->read, ((CteScan *) plan)->ctePlanId);
 	if (!plan_is_ours(plan))
 		return true;
-	reading->ours = (CustomScan *) plan;
-	plan_walk_list(external_rows_plans(reading->ours, pipeline_from_list(reading->ours->custom_private),
-									   reading->stmt->subplans), find_reads, reading);
+	scan = (CustomScan *) plan;
+	if (scan->custom_plans != NIL)
+		reading->ordinary = linitial(scan->custom_plans);
+	plan_walk_list(external_rows_plans(scan, pipeline_from_list(scan->custom_private), reading->stmt->subplans),
+				   find_reads, reading);
 	return false;
 }
 
@@ -156,7 +159,6 @@ shared_ctes_hide_unread(PlannedStmt *stmt)
 	Plan	   *top = stmt->planTree;
 	Reading		reading = {.stmt = stmt};
 	Bitmapset  *unread = numbers_of_ctes(top);
-	Plan	   *ordinary;
 	Cost		cost = top->total_cost;
 	ListCell   *lc;
 
@@ -164,9 +166,8 @@ shared_ctes_hide_unread(PlannedStmt *stmt)
 	if (bms_is_empty(unread) || stmt->hasModifyingCTE)
 		return;
 	unread = find_unread(&reading, unread);
-	if (reading.ours == NULL)
+	if (reading.ordinary == NULL)
 		return;
-	ordinary = linitial(reading.ours->custom_plans);
 	foreach(lc, top->initPlan)
 	{
 		SubPlan    *subplan = lfirst_node(SubPlan, lc);
@@ -175,7 +176,7 @@ shared_ctes_hide_unread(PlannedStmt *stmt)
 			continue;
 		cost -= subplan->startup_cost + subplan->per_call_cost;
 		top->initPlan = foreach_delete_current(top->initPlan, lc);
-		ordinary->initPlan = lappend(ordinary->initPlan, subplan);
+		reading.ordinary->initPlan = lappend(reading.ordinary->initPlan, subplan);
 	}
 	/* Of ours nothing is compiled. */
 	if (cost <= jit_above_cost)

@@ -229,7 +229,7 @@ cost_add_rows(RelPipeline *planned, const Path *source, int columns)
 void
 cost_add_shared(RelPipeline *planned, int columns)
 {
-	planned->startup_cost = STARTUP_COST;
+	planned->startup_cost = 0;
 	planned->run_cost = planned->rows * columns * VALUE_COST;
 }
 

@@ -1,0 +1,110 @@
+-- A CTE that a query reads several times is computed once, by one node; what must not be computed twice is left to
+-- PostgreSQL where that node would not be alone.
+SET client_min_messages = warning;
+CREATE EXTENSION IF NOT EXISTS penumbra;
+CREATE SCHEMA shared_ctes;
+SET search_path = shared_ctes;
+SET penumbra.mode = prefer;
+
+CREATE TABLE sales (id int PRIMARY KEY, shop int, day date, amount numeric(10,2), weight float8);
+INSERT INTO sales SELECT i, i % 40, date '2024-01-01' + i % 90, i % 777 / 4.0, 1.0 / (1 + i % 13) FROM generate_series(1, 20000) i;
+CREATE TABLE shops (shop int PRIMARY KEY, region text);
+INSERT INTO shops SELECT i, 'r' || i % 5 FROM generate_series(0, 39) i;
+VACUUM ANALYZE sales, shops;
+SELECT count(penumbra.load(t)) FROM unnest(ARRAY['sales'::regclass, 'shops']) t;
+
+CREATE FUNCTION plan(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
+BEGIN
+  RETURN QUERY EXECUTE 'EXPLAIN (COSTS OFF) ' || query;
+END $$;
+-- Rows of all modes; how often each aggregation, sort and window is in the plan, and how often it is read again.
+CREATE FUNCTION same(query text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+  result text;
+  results text[] := '{}';
+  mode text;
+  computed bigint;
+  again bigint;
+  rest bigint;
+BEGIN
+  FOREACH mode IN ARRAY '{off,prefer}'::text[] LOOP
+    PERFORM set_config('penumbra.mode', mode, true);
+    EXECUTE format('SELECT md5(string_agg(r::text, E''\n'' ORDER BY r::text COLLATE "C")) || '' '' || count(*) FROM (%s) r', query)
+      INTO result;
+    results := results || result;
+  END LOOP;
+  IF results[1] IS DISTINCT FROM results[2] THEN
+    RETURN 'DIFFERENT: ' || query;
+  END IF;
+  SELECT count(*) FILTER (WHERE p ~ 'Vector Scan on sales'), count(*) FILTER (WHERE p ~ 'computed once, above'),
+    count(*) FILTER (WHERE p ~ 'CTE Scan') INTO computed, again, rest FROM plan(query) p;
+  RETURN format('%s rows; sales is scanned %s times, shared %s times, scans of CTEs %s', split_part(results[1], ' ', 2), computed,
+                again, rest);
+END $$;
+
+-- The plan, and what ran.
+SELECT * FROM plan('WITH s AS (SELECT shop, sum(amount) AS total FROM sales GROUP BY shop)
+  SELECT a.shop, a.total FROM s a JOIN s b ON b.shop = a.shop + 1 WHERE a.total > b.total ORDER BY 1');
+SET penumbra.threads_per_query = 0;
+EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) WITH s AS (SELECT shop, sum(amount) AS total FROM sales GROUP BY shop)
+  SELECT a.shop FROM s a JOIN s b ON b.shop = a.shop + 1 WHERE a.total > b.total AND b.shop < 9;
+RESET penumbra.threads_per_query;
+
+-- Joins, set operations, subqueries, conditions of readers, CTEs of CTEs.
+SELECT same('WITH s AS (SELECT shop, sum(amount) AS total FROM sales GROUP BY shop)
+  SELECT a.shop, b.total FROM s a JOIN s b USING (shop) JOIN s c ON c.shop = a.shop * 2 WHERE b.total > 100');
+SELECT same('WITH s AS (SELECT shop, day, count(*) AS n FROM sales GROUP BY 1, 2)
+  SELECT ''a'', shop, n FROM s WHERE day < ''2024-02-01'' UNION ALL SELECT ''b'', shop, n FROM s WHERE n > 5 UNION ALL SELECT ''c'', max(shop), sum(n) FROM s');
+SELECT same('WITH s AS (SELECT shop, sum(amount) AS total FROM sales GROUP BY shop HAVING count(*) > 3)
+  SELECT shop FROM s WHERE total > (SELECT avg(total) FROM s) AND shop IN (SELECT shop + 1 FROM s WHERE total < 50000)');
+SELECT same('WITH s AS (SELECT shop, day, sum(amount) AS total FROM sales GROUP BY 1, 2), m AS (SELECT shop, max(total) AS most FROM s GROUP BY 1)
+  SELECT s.shop, s.day, m.most, n.most FROM s JOIN m USING (shop) JOIN m n ON n.shop = s.shop - 1 WHERE s.total = m.most');
+SELECT same('WITH s AS (SELECT region, sum(amount) AS total FROM sales JOIN shops USING (shop) GROUP BY region)
+  SELECT a.region FROM s a WHERE a.total >= ALL (SELECT total FROM s)');
+
+-- Windows whose values do not depend on the order of peers, and others.
+SELECT same('WITH s AS (SELECT shop, day, sum(amount) AS total, rank() OVER (PARTITION BY shop ORDER BY day) AS r FROM sales GROUP BY 1, 2)
+  SELECT a.shop, a.day, b.total, c.total FROM s a JOIN s b ON b.shop = a.shop AND b.r = a.r - 1 JOIN s c ON c.shop = a.shop AND c.r = a.r + 1');
+SELECT same('WITH s AS (SELECT shop, id, row_number() OVER (PARTITION BY shop ORDER BY day) AS r FROM sales)
+  SELECT count(*), count(b.id) FROM s a LEFT JOIN s b ON a.shop = b.shop AND a.r = b.r + 1');
+
+-- What must not be computed twice: the first rows among peers, sums of floats, numerics written in several ways, MATERIALIZED.
+SELECT same('WITH s AS (SELECT shop, day FROM sales ORDER BY day LIMIT 150)
+  SELECT count(*) > 0, count(*) FILTER (WHERE a.shop IS NULL) FROM s a FULL JOIN (SELECT DISTINCT shop FROM s) b USING (shop)');
+SELECT same('WITH s AS (SELECT shop, sum(weight) AS total FROM sales GROUP BY shop) SELECT count(*) FROM s a JOIN s b USING (shop) WHERE a.total = b.total');
+SELECT same('WITH s AS (SELECT shop, sum(x) AS total FROM (SELECT shop, amount * 1.0 AS x FROM sales UNION SELECT shop, 1 FROM shops) u GROUP BY shop)
+  SELECT a.shop FROM s a JOIN s b ON a.total = b.total');
+SELECT same('WITH s AS MATERIALIZED (SELECT shop, count(*) AS n FROM sales GROUP BY shop) SELECT a.shop FROM s a JOIN s b USING (n, shop)');
+-- A subquery that runs for each row would compute it each time, and a second node another time.
+SELECT same('WITH s AS (SELECT shop, sum(weight) AS total FROM sales GROUP BY shop)
+  SELECT count(*), count(x) FROM (SELECT g, (SELECT max(total) FROM s WHERE shop > g OR pg_backend_pid() = 0) AS x FROM generate_series(1, 20) g) q');
+SELECT same('WITH s AS (SELECT shop, sum(weight) AS total FROM sales GROUP BY shop)
+  SELECT count(*) > 0 FROM s a, (SELECT random() < 2 AS t, max(total) AS most FROM s) m WHERE a.total = m.most');
+
+-- Cursors that go back, prepared statements, changes between executions.
+BEGIN;
+DECLARE c SCROLL CURSOR FOR WITH s AS (SELECT shop, count(*) AS n FROM sales GROUP BY shop) SELECT a.shop, a.n + b.n FROM s a JOIN s b USING (shop) ORDER BY 1;
+FETCH 2 FROM c;
+MOVE ABSOLUTE 0 IN c;
+FETCH 2 FROM c;
+COMMIT;
+PREPARE q (int) AS WITH s AS (SELECT shop, count(*) AS n FROM sales WHERE id > $1 GROUP BY shop) SELECT sum(a.n * b.n) FROM s a JOIN s b USING (shop);
+EXECUTE q (0);
+DELETE FROM sales WHERE shop = 7;
+EXECUTE q (0);
+EXECUTE q (19990);
+
+-- What changes data runs, whoever reads it.
+WITH gone AS (DELETE FROM shops WHERE region = 'r4' RETURNING shop), s AS (SELECT shop, count(*) AS n FROM sales GROUP BY shop)
+  SELECT count(*) FROM s a JOIN s b USING (shop);
+SELECT count(*) FROM shops;
+
+-- Errors in a CTE are PostgreSQL's.
+WITH s AS (SELECT shop, sum(10 / (shop - 3)) AS n FROM sales GROUP BY shop) SELECT count(*) FROM s a JOIN s b USING (shop);
+-- Spilled.
+SET work_mem = '64kB';
+SELECT same('WITH s AS (SELECT id / 2 AS k, sum(amount) AS total, string_agg(day::text, '','' ORDER BY id) AS days FROM sales GROUP BY 1)
+  SELECT count(*), sum(length(b.days)), sum(a.total) FROM s a JOIN s b ON a.k = b.k + 1 JOIN s c ON c.k = b.k WHERE c.total > 10');
+RESET work_mem;
+
+DROP SCHEMA shared_ctes CASCADE;
