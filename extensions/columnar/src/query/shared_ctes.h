@@ -12,7 +12,7 @@
 
 #include "nodes/plannodes.h"
 
-/* Whether each CTE that must not be computed twice (PipelineStage.single_cte) is computed once, and only by a node of ours. */
+/* Whether each CTE of which PipelineStage.single_cte speaks is computed once, and only by a node of ours. */
 extern bool shared_ctes_are_computed_once(const PlannedStmt *stmt);
 
 /* Takes those that nobody reads out of what EXPLAIN shows, and out of the reasons for JIT. */

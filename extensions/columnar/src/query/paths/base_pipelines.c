@@ -293,7 +293,7 @@ pipeline_of_level(PlannerInfo *root, RelOptInfo *rel, PlannerInfo *level, int si
 
 	if (planned == NULL)
 		return NULL;
-	if (rel->rtekind == RTE_CTE && stage_can_be_shared(planned->pipeline->top))
+	if (rel->rtekind == RTE_CTE && pipeline_can_share(planned->pipeline->top))
 		cost_add_shared(planned, list_length(vars));
 	else if (single_cte > 0)
 		return NULL;
@@ -479,7 +479,7 @@ may_be_rows(PlannerInfo *root, RelOptInfo *rel, const RelPipeline *ours)
 		/* A subquery with such rows would not go on in the query around it, so there a table of ours stays ours. */
 		return (ours == NULL ? penumbra_mode != MODE_REQUIRE : !MODE_IS_FORCED() && root->parent_root == NULL) &&
 			planning_current()->tables != NIL && !tables_is_target_or_locked(root, rel);
-	return ours == NULL || (rel->rtekind == RTE_CTE && !stage_can_be_shared(ours->pipeline->top));
+	return ours == NULL || (rel->rtekind == RTE_CTE && !pipeline_can_share(ours->pipeline->top));
 }
 
 static RelPipeline *

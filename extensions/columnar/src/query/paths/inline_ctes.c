@@ -83,7 +83,8 @@ has_cte_walker(Node *node, void *context)
 {
 	if (node == NULL)
 		return false;
-	return IsA(node, Query) ? inline_ctes_has_any((Query *) node) : expression_tree_walker(node, has_cte_walker, context);
+	return IsA(node, Query) ? inline_ctes_has_any((Query *) node)
+		: expression_tree_walker(node, has_cte_walker, context);
 }
 
 /* Expressions are not looked at where no subquery is in one. */

@@ -19,7 +19,6 @@
 #include "utils/typcache.h"
 
 #include "query/pipeline/pipeline.h"
-#include "query/pipeline/stages.h"
 #include "query/planning/relation_numbers.h"
 
 Pipeline *
@@ -181,12 +180,20 @@ pipeline_commuted_keys(List *keys)
 	return commuted;
 }
 
+bool
+pipeline_can_share(const PipelineStage *stage)
+{
+	while (stage->kind == PIPELINE_FILTER || stage->kind == PIPELINE_PROJECTION)
+		stage = linitial(stage->inputs);
+	return stage->kind == PIPELINE_AGGREGATION || stage->kind == PIPELINE_SORT || stage->kind == PIPELINE_WINDOW;
+}
+
 static void
 collect_stages(PipelineStage *stage, List **stages)
 {
 	ListCell   *lc;
 
-	if (stage_can_be_shared(stage) && list_member_ptr(*stages, stage))
+	if (pipeline_can_share(stage) && list_member_ptr(*stages, stage))
 		return;
 	foreach(lc, stage->inputs)
 		collect_stages(lfirst(lc), stages);
@@ -294,7 +301,7 @@ add_to_list(PipelineStage *stage, List **added, List **list)
 	List	   *inputs = NIL;
 	ListCell   *lc;
 
-	foreach(lc, stage_can_be_shared(stage) ? *added : NIL)
+	foreach(lc, pipeline_can_share(stage) ? *added : NIL)
 	{
 		if (lfirst(lc) == stage)
 			return foreach_current_index(lc);

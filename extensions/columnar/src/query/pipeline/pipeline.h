@@ -15,7 +15,7 @@
  *
  * A stage does not change once another one has it as input, so pipelines share
  * them.  A stage may also be the input of several in one pipeline, as a CTE
- * that is read twice: where it can be shared (see stages.h) it is computed once.
+ * that is read twice: where that can be (pipeline_can_share()) it is computed once.
  *
  *-------------------------------------------------------------------------
  */
@@ -79,7 +79,7 @@ typedef struct PipelineStage
 	double		build_rows_max; /* when it runs, see swap_sides.c; 0: any number */
 	int			swaps;			/* how often its sides have changed places since it was planned */
 	double		rows;			/* that are expected to come out; 0: as many as go in, or not known */
-	int			single_cte;		/* the number of the CTE whose rows these are, if it must not be computed twice; 0: none */
+	int			single_cte;		/* number of the CTE of these rows, if it must not be computed twice; 0: none */
 	PenumbraOperator operator;	/* of a translated stage: its last in the engine's plan */
 	PenumbraOperator before;	/* the last that was made before its own */
 } PipelineStage;
@@ -142,6 +142,11 @@ extern List *pipeline_commuted_keys(List *keys);
 
 /* The stages without inputs, in the order in which a plan is made of them. */
 extern List *pipeline_scans(const Pipeline *pipeline);
+/*
+ * Whether it is computed once however many stages have it as their input: a breaker
+ * keeps its rows, and filters and projections above it run again.
+ */
+extern bool pipeline_can_share(const PipelineStage *stage);
 /* Whether no stage has more than one input. */
 extern bool pipeline_is_chain(const Pipeline *pipeline);
 /* Every stage, inputs first; one that is shared once. */

@@ -49,14 +49,6 @@ stage_outputs(const PipelineStage *stage)
 	return kind->outputs(stage, inputs);
 }
 
-bool
-stage_can_be_shared(const PipelineStage *stage)
-{
-	while (stage->kind == PIPELINE_FILTER || stage->kind == PIPELINE_PROJECTION)
-		stage = linitial(stage->inputs);
-	return stage_kind_of(stage)->is_breaker;
-}
-
 /* A stage that is in the plan and can be shared. */
 typedef struct AddedStage
 {
@@ -119,7 +111,7 @@ add_to_plan(Translation *translation, PipelineStage *stage, int depth)
 		return false;
 	stage->operator = translation->current;
 	translation->inputs = kind->outputs == NULL ? inputs[0].outputs : kind->outputs(stage, inputs);
-	if (stage_can_be_shared(stage))
+	if (pipeline_can_share(stage))
 		keep_added(translation, stage);
 	return true;
 }

@@ -19,12 +19,6 @@ extern const StageKind *stage_kind_of(const PipelineStage *stage);
 /* The expressions that the stage outputs. */
 extern List *stage_outputs(const PipelineStage *stage);
 
-/*
- * Whether several stages may have it as their input and it is computed once: a breaker keeps its rows, and filters and
- * projections above it run again.  Other stages are computed for each.
- */
-extern bool stage_can_be_shared(const PipelineStage *stage);
-
 /* Adds all stages and finishes the plan.  False: refused, see translation->reason. */
 extern bool stages_add_to_plan(Translation *translation, const Pipeline *pipeline);
 
