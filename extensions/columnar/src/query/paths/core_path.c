@@ -41,6 +41,12 @@
 /* A row's way through the inner side of a nested loop, be it Memoize that finds its row: 250 to 400 ns. */
 #define INNER_SCAN_COST (cpu_tuple_cost * 16)
 
+/*
+ * A sort or a limit above a node of ours at least: rows that leave it may be more
+ * than expected, and the engine, which has them, can sort and choose for less.
+ */
+#define COST_ABOVE_OURS 10
+
 /* How many times the rows that PostgreSQL expects of the path. */
 static double
 more_rows(PlannerInfo *root, const Path *path)
@@ -51,6 +57,14 @@ more_rows(PlannerInfo *root, const Path *path)
 	return planned == NULL ? 1 : Max(planned->rows / Max(path->parent->rows, 1), 1);
 }
 
+static bool
+is_of_ours(const Path *path)
+{
+	while (IsA(path, ProjectionPath))
+		path = ((const ProjectionPath *) path)->subpath;
+	return path_is_ours(path);
+}
+
 /* Without what its input costs. */
 static Cost
 own_cost_above(const Path *path, const Path *subpath)
@@ -59,6 +73,8 @@ own_cost_above(const Path *path, const Path *subpath)
 
 	if (IsA(path, AggPath) && ((const AggPath *) path)->aggstrategy == AGG_HASHED)
 		own_cost = Max(own_cost, subpath->rows * HASH_PROBE_COST);
+	if (IsA(path, SortPath) && is_of_ours(subpath))
+		own_cost = Max(own_cost, COST_ABOVE_OURS);
 	return own_cost;
 }
 
@@ -115,9 +131,10 @@ cost_of_limit(PlannerInfo *root, const Path *limit, const Path *subpath)
 	Cost		all = core_path_cost(root, subpath);
 	Cost		startup = subpath->startup_cost * all / Max(subpath->total_cost, 1);
 	Cost		early = startup + Max(limit->total_cost - subpath->startup_cost, 0);
+	Cost		least = is_of_ours(subpath) ? COST_ABOVE_OURS : 0;
 	bool		is_repeated = root->parent_root != NULL && root->parent_root->plan_params != NIL;
 
-	return is_repeated || is_whole_table(subpath) ? early : sqrt(Min(early, all) * all);
+	return least + (is_repeated || is_whole_table(subpath) ? early : sqrt(Min(early, all) * all));
 }
 
 Cost
