@@ -18,6 +18,7 @@
 
 #include "query/paths/custom_path.h"
 #include "query/paths/external_rows_plan.h"
+#include "query/paths/separate_readers.h"
 #include "query/pipeline/cost.h"
 #include "query/pipeline/init_plans.h"
 #include "query/pipeline/pipeline.h"
@@ -216,6 +217,7 @@ custom_path_plan(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path, List
 		if (list_member_ptr(path->kept_quals, lfirst(lc)))
 			kept = lappend(kept, lfirst(lc));
 	}
+	separate_readers(path->pipeline);
 	/* Joins are remembered by the hundred and translated when one is the plan; see start() if this refuses. */
 	planning_current()->root = root;
 	if (!path->pipeline->is_checked)
