@@ -261,8 +261,11 @@ find_separate_work(PipelineStage *stage, List *keys, List *shared, List **visite
 		*visited = lappend(*visited, stage);
 	}
 	foreach(lc, stage->inputs)
-		find_separate_work(lfirst(lc), known != NULL ? NIL : keys_of_input(stage, foreach_current_index(lc), keys), shared,
-						   visited);
+	{
+		List	   *passed = known != NULL ? NIL : keys_of_input(stage, foreach_current_index(lc), keys);
+
+		find_separate_work(lfirst(lc), passed, shared, visited);
+	}
 }
 
 static bool
