@@ -161,7 +161,7 @@ align_mask_of(char attalign)
 static FetchKind
 fetch_kind_of(Form_pg_attribute att, const ValueImage *image)
 {
-	if (image != NULL && image->encode != NULL)
+	if (image != NULL && image->decode != NULL)
 		return FETCH_IMAGE;
 	if (att->attlen == -1)
 		return FETCH_VARLENA;
@@ -221,7 +221,7 @@ fetch_image(HeapRowReader *reader, const AttributeStep *step, const char *data, 
 		return;
 	}
 	old = MemoryContextSwitchTo(reader->detoast_context);
-	*value = step->image->encode(fetch_att(data, step->is_by_value, step->length), length);
+	*value = value_image_make(step->image, fetch_att(data, step->is_by_value, step->length), length);
 	MemoryContextSwitchTo(old);
 	if (step->image->type == PENUMBRA_TEXT)
 		reader->detoasted_bytes += *length;

@@ -27,6 +27,7 @@
 #include "utils/varbit.h"
 
 #include "cache/range_image.h"
+#include "cache/user_type.h"
 #include "cache/value_image.h"
 
 /* ---------------------------------------------------------------- numbers - */
@@ -293,6 +294,8 @@ value_image_set_composed(const ValueImage *(*image_of) (Oid type_oid))
 const ValueImage *
 value_image_of(Oid type_oid)
 {
+	const ValueImage *image;
+
 	for (int i = 0; i < (int) lengthof(images); i++)
 	{
 		if (images[i].type_oid == type_oid)
@@ -305,8 +308,17 @@ value_image_of(Oid type_oid)
 		case TYPTYPE_DOMAIN:
 			return value_image_of(getBaseType(type_oid));
 		default:
-			return composed_image_of(type_oid);
+			image = composed_image_of(type_oid);
+			return image != NULL ? image : user_type_image(type_oid);
 	}
+}
+
+bool
+value_image_tells_equality(Oid type_oid)
+{
+	const ValueImage *image = value_image_of(type_oid);
+
+	return image != NULL && image->equality == VALUE_EQUAL_IMAGES;
 }
 
 bool
@@ -323,6 +335,11 @@ value_image_try(const ValueImage *image, Datum value, uint64 *made, uint32 *leng
 	}
 	else if (image->encode != NULL)
 		*made = image->encode(value, length);
+	else if (image->fixed_bytes > 0)
+	{
+		*length = image->fixed_bytes;
+		*made = (uint64) (uintptr_t) DatumGetPointer(value);
+	}
 	else if (image->type != PENUMBRA_TEXT && image->type != PENUMBRA_BPCHAR && image->type != PENUMBRA_NUMERIC)
 		*made = (uint64) value;
 	else

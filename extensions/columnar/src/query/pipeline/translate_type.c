@@ -12,6 +12,7 @@
 
 #include "cache/cache.h"
 #include "cache/value_image.h"
+#include "query/pipeline/comparison_key.h"
 #include "query/pipeline/function_map.h"
 #include "query/pipeline/translate_type.h"
 #include "query/pipeline/translation.h"
@@ -29,7 +30,7 @@ translate_have_one_image(Oid a, Oid b)
 	const ValueImage *image_b = value_image_of(b);
 
 	return image_a != NULL && image_b != NULL && image_a->type == image_b->type && image_a->encode == image_b->encode &&
-		image_a->composed == image_b->composed;
+		image_a->decode == image_b->decode && image_a->composed == image_b->composed;
 }
 
 bool
@@ -47,6 +48,8 @@ translate_is_equality(Node *clause)
 
 	if (!IsA(clause, OpExpr) || list_length(((OpExpr *) clause)->args) != 2)
 		return false;
+	if (comparison_key_is_other(linitial(((OpExpr *) clause)->args)))
+		return comparison_key_is_equality((OpExpr *) clause);
 	mapping = function_map_lookup(((OpExpr *) clause)->opfuncid);
 	return mapping != NULL && mapping->function == PENUMBRA_FN_EQ && mapping->shape == SHAPE_PLAIN;
 }
