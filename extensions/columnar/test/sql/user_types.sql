@@ -94,6 +94,16 @@ SELECT q, agree(q) FROM unnest(ARRAY[
   'SELECT t FROM kinds INTERSECT SELECT t FROM few',
   'SELECT lower(x) FROM (SELECT c FROM kinds WHERE id < 300 INTERSECT SELECT c FROM few) s (x)',
   'SELECT cs[1], count(*) FROM kinds GROUP BY 1',
+  'SELECT lower(c), l::text, count(*), sum(sum(id)) OVER (PARTITION BY c) FROM kinds GROUP BY c, l::text',
+  'SELECT lower(coalesce(a.c, b.c)), count(*) FROM (SELECT * FROM kinds WHERE id < 100) a FULL JOIN few b USING (c) GROUP BY a.c, b.c',
+  'SELECT f.id, lower(k.c), sum(k.id), count(*) FROM kinds k JOIN few f ON k.c = f.c AND k.h = f.h GROUP BY f.id, k.c',
+  'SELECT id % 7, count(*) FROM kinds WHERE (c, id % 7) IN (SELECT c, id % 7 FROM few) GROUP BY 1',
+  'SELECT count(*) FROM kinds WHERE (c, id) > (''X'', 100)',
+  'SELECT count(*) FROM kinds k WHERE id > (SELECT avg(id) FROM kinds j WHERE j.h = k.h)',
+  'SELECT lower(c), h, count(*) FROM (SELECT c, h FROM kinds UNION ALL SELECT c, h FROM few) s GROUP BY c, h',
+  'WITH w AS (SELECT c, count(*) AS n FROM kinds GROUP BY c) SELECT lower(w.c), n, f.id FROM w JOIN few f USING (c)',
+  'SELECT id % 7 FROM kinds GROUP BY 1 HAVING count(DISTINCT c) = 5 AND count(DISTINCT h) > 3',
+  'SELECT count(*) FROM kinds WHERE c = ANY (NULL::citext[]) OR h = ANY (ARRAY[''a=>1'', NULL]::hstore[])',
   'SELECT h, count(*) FROM kinds GROUP BY h ORDER BY h LIMIT 2',
   'SELECT t, id FROM kinds ORDER BY t, id LIMIT 30',
   'SELECT id, rank() OVER (ORDER BY u) FROM kinds ORDER BY id',
@@ -145,4 +155,19 @@ EXPLAIN (COSTS OFF) SELECT h, count(*) FROM kinds GROUP BY h;
 EXPLAIN (COSTS OFF) SELECT c, count(*) FROM kinds WHERE c = 'aB' GROUP BY c;
 EXPLAIN (COSTS OFF) SELECT count(*) FROM kinds k JOIN few f ON k.t = f.t AND k.m = f.m;
 RESET penumbra.mode;
+-- values that are known when the query runs
+SET plan_cache_mode = force_generic_plan;
+PREPARE of_values(citext, hstore) AS SELECT count(*), sum(id) FROM kinds WHERE c = $1 AND h = $2;
+SET penumbra.mode = require;
+EXECUTE of_values('aB', 'a=>1, b=>NULL');
+EXECUTE of_values(NULL, 'a=>1');
+SET penumbra.mode = off;
+EXECUTE of_values('aB', 'a=>1, b=>NULL');
+RESET penumbra.mode;
+-- another operator class makes other images: what was cached is not taken for them
+BEGIN;
+DROP OPERATOR CLASS parity_ops USING btree;
+SELECT agree('SELECT id, p FROM numbers WHERE id < 100');
+ROLLBACK;
+SELECT agree('SELECT id, p FROM numbers WHERE id < 100');
 DROP SCHEMA user_types CASCADE;
