@@ -115,7 +115,8 @@ not in `greatest`, `least`, `mode`, `percentile_disc` and window functions. `sum
 Columns of types that extensions and users made are cached as they are, if a type has a default order:
 
 * `citext` is compared, grouped, joined, ordered and counted in lower case, as its extension does it, by the database's
-  default collation.
+  default collation. Where that is ICU's or the builtin provider's, PostgreSQL runs the query as soon as a letter beyond
+  ASCII is met.
 * Other types (`hstore`, `ltree`, `cube`, `seg`, your own) are grouped, joined and counted in vectors where values
   repeat, by the statistics in four rows on average: the type's comparison function says once for each distinct value
   which are equal (`Evaluated By PostgreSQL`). PostgreSQL orders them. A type whose comparison is that of `bigint`, as
