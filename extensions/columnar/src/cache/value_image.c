@@ -27,7 +27,6 @@
 #include "utils/varbit.h"
 
 #include "cache/range_image.h"
-#include "cache/user_type.h"
 #include "cache/value_image.h"
 
 /* ---------------------------------------------------------------- numbers - */
@@ -283,19 +282,17 @@ static const struct
 /* An enum's value is its OID, which stays; its order is the catalog's. */
 static const ValueImage enum_image = {PENUMBRA_INT8, encode_oid, decode_oid};
 
-static const ValueImage *(*composed_image_of) (Oid type_oid) = NULL;
+static const ValueImage *(*other_image_of) (Oid type_oid) = NULL;
 
 void
-value_image_set_composed(const ValueImage *(*image_of) (Oid type_oid))
+value_image_set_others(const ValueImage *(*image_of) (Oid type_oid))
 {
-	composed_image_of = image_of;
+	other_image_of = image_of;
 }
 
 const ValueImage *
 value_image_of(Oid type_oid)
 {
-	const ValueImage *image;
-
 	for (int i = 0; i < (int) lengthof(images); i++)
 	{
 		if (images[i].type_oid == type_oid)
@@ -308,8 +305,7 @@ value_image_of(Oid type_oid)
 		case TYPTYPE_DOMAIN:
 			return value_image_of(getBaseType(type_oid));
 		default:
-			image = composed_image_of(type_oid);
-			return image != NULL ? image : user_type_image(type_oid);
+			return other_image_of(type_oid);
 	}
 }
 

@@ -64,8 +64,8 @@ typedef struct ValueImage
 
 typedef struct ComposedImage ComposedImage;
 
-/* Who makes images of types whose values have parts: composed_image.c, which asks for those of the parts. */
-extern void value_image_set_composed(const ValueImage *(*image_of) (Oid type_oid));
+/* Who makes images of other types: composed_image.c, which asks for those of the parts of values. */
+extern void value_image_set_others(const ValueImage *(*image_of) (Oid type_oid));
 
 /* Of a type, or a domain over one; NULL: it has none.  Static memory. */
 extern const ValueImage *value_image_of(Oid type_oid);

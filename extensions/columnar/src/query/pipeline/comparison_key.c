@@ -56,6 +56,19 @@ comparison_key_is_equality(OpExpr *op)
 	}
 }
 
+bool
+comparison_key_is_equality_clause(Node *clause)
+{
+	const FunctionMapping *mapping;
+
+	if (!IsA(clause, OpExpr) || list_length(((OpExpr *) clause)->args) != 2)
+		return false;
+	if (comparison_key_is_other(linitial(((OpExpr *) clause)->args)))
+		return comparison_key_is_equality((OpExpr *) clause);
+	mapping = function_map_lookup(((OpExpr *) clause)->opfuncid);
+	return mapping != NULL && mapping->function == PENUMBRA_FN_EQ && mapping->shape == SHAPE_PLAIN;
+}
+
 PenumbraExpr
 comparison_key(Translation *translation, Node *expr)
 {

@@ -23,6 +23,9 @@ extern bool comparison_key_is_other(Node *expr);
 /* Whether the operator is the equality of such values, which their keys have, too. */
 extern bool comparison_key_is_equality(OpExpr *op);
 
+/* Whether the clause is an equality of the engine, of two arguments as their keys are. */
+extern bool comparison_key_is_equality_clause(Node *clause);
+
 /* What is equal for equal values: of most the values.  Negative: refused. */
 extern PenumbraExpr comparison_key(Translation *translation, Node *expr);
 /* False: one is refused. */

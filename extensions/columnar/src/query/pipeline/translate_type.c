@@ -12,8 +12,6 @@
 
 #include "cache/cache.h"
 #include "cache/value_image.h"
-#include "query/pipeline/comparison_key.h"
-#include "query/pipeline/function_map.h"
 #include "query/pipeline/translate_type.h"
 #include "query/pipeline/translation.h"
 
@@ -39,19 +37,6 @@ translate_is_its_image(Oid type_oid)
 	const ValueImage *image = value_image_of(type_oid);
 
 	return image != NULL && !value_image_is_other(image);
-}
-
-bool
-translate_is_equality(Node *clause)
-{
-	const FunctionMapping *mapping;
-
-	if (!IsA(clause, OpExpr) || list_length(((OpExpr *) clause)->args) != 2)
-		return false;
-	if (comparison_key_is_other(linitial(((OpExpr *) clause)->args)))
-		return comparison_key_is_equality((OpExpr *) clause);
-	mapping = function_map_lookup(((OpExpr *) clause)->opfuncid);
-	return mapping != NULL && mapping->function == PENUMBRA_FN_EQ && mapping->shape == SHAPE_PLAIN;
 }
 
 bool
