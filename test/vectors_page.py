@@ -112,6 +112,20 @@ list's types, and of `time`, `money` and `bytea`. An enum is ordered in vectors,
 value of its type was added before another one (`ALTER TYPE ... ADD VALUE ... BEFORE`), if it has at most 64 values, and
 not in `greatest`, `least`, `mode`, `percentile_disc` and window functions. `sum` adds `money`, too.
 
+Columns of types that extensions and users made are cached as they are, if a type has a default order:
+
+* `citext` is compared, grouped, joined, ordered and counted in lower case, as its extension does it, by the database's
+  default collation. Where that is ICU's or the builtin provider's, PostgreSQL runs the query as soon as a letter beyond
+  ASCII is met.
+* Other types (`hstore`, `ltree`, `cube`, `seg`, your own) are grouped, joined and counted in vectors where values
+  repeat, by the statistics in four rows on average: the type's comparison function says once for each distinct value
+  which are equal (`Evaluated By PostgreSQL`). PostgreSQL orders them. A type whose comparison is that of `bigint`, as
+  those of `isn`, is as good as it.
+* Where values are equal and written differently, a group shows the least of them by its bytes; PostgreSQL shows the one
+  that it reads first.
+* Left to PostgreSQL: `min`, `max`, grouping sets, `array_agg(DISTINCT ...)` and ordered-set aggregates of them, arrays,
+  ranges and composites with them as keys, and types with a hash operator class alone.
+
 Columns of other types stay in the heap; queries that do not read them run in vectors all the same. Where the select
 list alone reads them, they are fetched for the rows of the result (`Columns From Heap`). A scan with conditions fetches
 them for the rows that it finds, where PostgreSQL does the rest of the query. So are columns that are not cached, where

@@ -95,10 +95,11 @@ extern double cache_estimate_skipped(Relation rel, const ColumnKey *columns, int
 /*
  * Runs the plan, an aggregation into one row of integers above one scan, over
  * the cached chunks as they are, whatever of them is still right: an estimate.
- * sample > 0: over so many of them, or up to twice as many.  *rows: that the chunks
- * have.  False: the engine failed, or nothing is cached.
+ * sample > 0: over so many of them, or up to twice as many; rows_of_chunk > 0: over so
+ * many rows of each, in places that lie evenly.  *rows: that were looked at.  False: the
+ * engine failed, or nothing is cached.
  */
-extern bool cache_aggregate(Relation rel, const ColumnKey *columns, int ncolumns, uint32 sample,
+extern bool cache_aggregate(Relation rel, const ColumnKey *columns, int ncolumns, uint32 sample, uint32 rows_of_chunk,
 							const PenumbraPlan *plan, PenumbraOperator scan, int64 *values, double *rows);
 
 /* Tells the loader that a query would have used these columns, of which those are left that may be cached. */

@@ -265,10 +265,9 @@ static bool
 has_fixed_elements(Oid type)
 {
 	Oid			element = get_base_element_type(type);
-	PenumbraType engine_type;
 
 	if (OidIsValid(element))
-		return cache_type_of(element, &engine_type);
+		return value_image_tells_equality(element);
 	type = getBaseType(type);
 	return type < FirstGenbkiObjectId || !(type_is_range(type) || type_is_multirange(type));
 }

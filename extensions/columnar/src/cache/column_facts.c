@@ -23,17 +23,20 @@
  *   removed from a type, and its order is asked of the catalog by each query.
  * - composites: the attributes that the type has, as their keys are made of these.  A
  *   composite is locked before its attributes are looked at (composed_image.c).
+ * - types that are not PostgreSQL's own: in which form they are kept (user_type.c).
  *   Other types whose values depend on rows of the catalog are not cached.
  *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
+#include "common/hashfn.h"
 #include "utils/builtins.h"
 #include "utils/rel.h"
 
 #include "cache/cached_expression.h"
 #include "cache/column_facts.h"
+#include "cache/user_type.h"
 
 ColumnKey
 column_key_now(ColumnKey key, TupleDesc desc)
@@ -57,17 +60,19 @@ ColumnFacts
 column_key_facts(ColumnKey key, TupleDesc desc)
 {
 	Form_pg_attribute att;
+	uint64		shape;
 
 	if (column_key_is_expression(key))
 		return cached_expression_facts(key, desc);
 	att = column_key_attribute(key, desc);
 	if (att == NULL)
 		return (ColumnFacts) {0};
+	shape = user_type_shape(att->atttypid);
 	return (ColumnFacts) {
 		.type_oid = att->atttypid,
 		.typmod = att->atttypmod,
 		.collation = att->attcollation,
-		.content = column_key_missing(desc, att),
+		.content = shape == 0 ? column_key_missing(desc, att) : hash_combine64(column_key_missing(desc, att), shape),
 	};
 }
 

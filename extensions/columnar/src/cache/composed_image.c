@@ -56,6 +56,7 @@
 #include "utils/uuid.h"
 
 #include "cache/composed_image.h"
+#include "cache/user_type.h"
 #include "cache/value_image.h"
 
 /* Elements, or bounds. */
@@ -1182,11 +1183,11 @@ image_of(Oid type_oid)
 		image->is_current = has_shape(type_oid, image->composed->image.shape);
 	if (!image->is_current)
 		make_image(image, relid);
-	return image->has_image ? &image->composed->image : NULL;
+	return image->has_image ? &image->composed->image : user_type_image(type_oid);
 }
 
 void
 composed_image_install(void)
 {
-	value_image_set_composed(image_of);
+	value_image_set_others(image_of);
 }

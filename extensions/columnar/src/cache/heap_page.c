@@ -161,7 +161,7 @@ align_mask_of(char attalign)
 static FetchKind
 fetch_kind_of(Form_pg_attribute att, const ValueImage *image)
 {
-	if (image != NULL && image->encode != NULL)
+	if (image != NULL && image->decode != NULL)
 		return FETCH_IMAGE;
 	if (att->attlen == -1)
 		return FETCH_VARLENA;
@@ -214,6 +214,7 @@ static void
 fetch_image(HeapRowReader *reader, const AttributeStep *step, const char *data, uint64 *value, uint32 *length)
 {
 	MemoryContext old;
+	Datum		datum;
 
 	if (step->length == -1 && (data = plain_varlena(reader, data)) == NULL)
 	{
@@ -221,7 +222,9 @@ fetch_image(HeapRowReader *reader, const AttributeStep *step, const char *data, 
 		return;
 	}
 	old = MemoryContextSwitchTo(reader->detoast_context);
-	*value = step->image->encode(fetch_att(data, step->is_by_value, step->length), length);
+	datum = fetch_att(data, step->is_by_value, step->length);
+	*value = step->image->encode != NULL ? step->image->encode(datum, length)
+		: value_image_make(step->image, datum, length);
 	MemoryContextSwitchTo(old);
 	if (step->image->type == PENUMBRA_TEXT)
 		reader->detoasted_bytes += *length;

@@ -190,12 +190,36 @@ is_late(instr_time begin)
 	return QueryCancelPending || ProcDiePending || INSTR_TIME_GET_MILLISEC(now) > AGGREGATE_MS_MAX;
 }
 
+#define AGGREGATE_RANGES 4
+
+/* All rows of a chunk, or so many of them, as ranges; how many rows these have. */
+static uint32
+choose_ranges(uint32 chunk_rows, uint32 rows, PenumbraRowRange ranges[AGGREGATE_RANGES], PenumbraChunk *chunk)
+{
+	uint32		length = rows / AGGREGATE_RANGES;
+	uint32		part = chunk_rows / AGGREGATE_RANGES;
+
+	chunk->ranges = ranges;
+	chunk->range_count = 1;
+	ranges[0] = (PenumbraRowRange) {0, chunk_rows};
+	if (length == 0 || length >= part)
+		return chunk_rows;
+	chunk->range_count = AGGREGATE_RANGES;
+	for (uint32 i = 0; i < AGGREGATE_RANGES; i++)
+	{
+		uint32		begin = i * part + (part - length) / 2;
+
+		ranges[i] = (PenumbraRowRange) {begin, begin + length};
+	}
+	return length * AGGREGATE_RANGES;
+}
+
 /*
  * Nothing in here can raise an error: the pins are nobody's.  What the engine
  * cannot compute, or not in time, is not known.
  */
 static bool
-aggregate_pinned(CachedChunk **pinned, int count, const ColumnKey *columns, int ncolumns,
+aggregate_pinned(CachedChunk **pinned, int count, uint32 rows_of_chunk, const ColumnKey *columns, int ncolumns,
 				 const void **segments, const PenumbraPlan *plan, PenumbraOperator scan, int64 *values,
 				 double *rows)
 {
@@ -211,13 +235,13 @@ aggregate_pinned(CachedChunk **pinned, int count, const ColumnKey *columns, int 
 	*rows = 0;
 	for (int i = 0; i < count && status.code == PENUMBRA_OK; i++)
 	{
-		PenumbraRowRange all = {0, pinned[i]->rows};
-		PenumbraChunk chunk = {.rows = pinned[i]->rows,.segments = segments,.ranges = &all,.range_count = 1};
+		PenumbraRowRange ranges[AGGREGATE_RANGES];
+		PenumbraChunk chunk = {.rows = pinned[i]->rows,.segments = segments};
 
 		for (int c = 0; c < ncolumns; c++)
 			segments[c] = chunk_slot(pinned[i], columns[c])->segment;
+		*rows += choose_ranges(pinned[i]->rows, rows_of_chunk, ranges, &chunk);
 		status = penumbra_exec_add_chunk(exec, scan, &chunk);
-		*rows += pinned[i]->rows;
 	}
 	if (status.code == PENUMBRA_OK)
 		status = penumbra_exec_start(exec);
@@ -237,7 +261,7 @@ aggregate_pinned(CachedChunk **pinned, int count, const ColumnKey *columns, int 
 }
 
 bool
-cache_aggregate(Relation rel, const ColumnKey *columns, int ncolumns, uint32 sample,
+cache_aggregate(Relation rel, const ColumnKey *columns, int ncolumns, uint32 sample, uint32 rows_of_chunk,
 				const PenumbraPlan *plan, PenumbraOperator scan, int64 *values, double *rows)
 {
 	const void **segments = palloc(sizeof(void *) * Max(ncolumns, 1));
@@ -247,7 +271,8 @@ cache_aggregate(Relation rel, const ColumnKey *columns, int ncolumns, uint32 sam
 
 	STOP_POINT("planning-reads-values");
 	count = directory_pin_chunks(rel, columns, ncolumns, sample, false, &pinned);
-	is_done = count > 0 && aggregate_pinned(pinned, count, columns, ncolumns, segments, plan, scan, values, rows);
+	is_done = count > 0 &&
+		aggregate_pinned(pinned, count, rows_of_chunk, columns, ncolumns, segments, plan, scan, values, rows);
 	for (int i = 0; i < count; i++)
 		directory_unpin_chunk(pinned[i], columns, ncolumns);
 	CHECK_FOR_INTERRUPTS();

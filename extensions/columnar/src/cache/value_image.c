@@ -282,12 +282,12 @@ static const struct
 /* An enum's value is its OID, which stays; its order is the catalog's. */
 static const ValueImage enum_image = {PENUMBRA_INT8, encode_oid, decode_oid};
 
-static const ValueImage *(*composed_image_of) (Oid type_oid) = NULL;
+static const ValueImage *(*other_image_of) (Oid type_oid) = NULL;
 
 void
-value_image_set_composed(const ValueImage *(*image_of) (Oid type_oid))
+value_image_set_others(const ValueImage *(*image_of) (Oid type_oid))
 {
-	composed_image_of = image_of;
+	other_image_of = image_of;
 }
 
 const ValueImage *
@@ -305,8 +305,16 @@ value_image_of(Oid type_oid)
 		case TYPTYPE_DOMAIN:
 			return value_image_of(getBaseType(type_oid));
 		default:
-			return composed_image_of(type_oid);
+			return other_image_of(type_oid);
 	}
+}
+
+bool
+value_image_tells_equality(Oid type_oid)
+{
+	const ValueImage *image = value_image_of(type_oid);
+
+	return image != NULL && image->equality == VALUE_EQUAL_IMAGES;
 }
 
 bool
@@ -323,6 +331,11 @@ value_image_try(const ValueImage *image, Datum value, uint64 *made, uint32 *leng
 	}
 	else if (image->encode != NULL)
 		*made = image->encode(value, length);
+	else if (image->fixed_bytes > 0)
+	{
+		*length = image->fixed_bytes;
+		*made = (uint64) (uintptr_t) DatumGetPointer(value);
+	}
 	else if (image->type != PENUMBRA_TEXT && image->type != PENUMBRA_BPCHAR && image->type != PENUMBRA_NUMERIC)
 		*made = (uint64) value;
 	else

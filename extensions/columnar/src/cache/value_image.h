@@ -7,7 +7,8 @@
  * and joined as its image, a value of one of the engine's types.  Equal values
  * have equal images and other values have others, images are in the order of
  * the type's default operator class, and a value can be made of its image again.
- * The order of enums is the one exception: see enum_order.h of the queries.
+ * The order of enums is an exception: see enum_order.h of the queries.  So are types
+ * of extensions and users, which queries compare by other keys: comparison_key.h.
  *
  *-------------------------------------------------------------------------
  */
@@ -26,6 +27,14 @@ typedef enum ValueOrder
 	VALUE_ORDER_UNKNOWN
 } ValueOrder;
 
+/* Which values are equal. */
+typedef enum ValueEquality
+{
+	VALUE_EQUAL_IMAGES,
+	VALUE_EQUAL_IN_LOWER_CASE,	/* by the database's default collation: citext */
+	VALUE_EQUAL_BY_TYPE			/* that the type's comparison function says are */
+} ValueEquality;
+
 typedef struct ValueImage
 {
 	PenumbraType type;
@@ -35,8 +44,10 @@ typedef struct ValueImage
 	 * behind its header.
 	 */
 	uint64		(*encode) (Datum value, uint32 *length);
-	/* Makes a value of its image, which may be allocated in the current context; NULL where encode is. */
+	/* Makes a value of its image, which may be allocated in the current context; NULL: the image is the value. */
 	Datum		(*decode) (uint64 image, uint32 length);
+	uint32		fixed_bytes;	/* of values that are passed by reference and as long; else 0 */
+	ValueEquality equality;
 	/* Expressions read what is inside of a value, and are columns of their own (cached_expression.h). */
 	bool		has_parts;
 	/*
@@ -53,11 +64,14 @@ typedef struct ValueImage
 
 typedef struct ComposedImage ComposedImage;
 
-/* Who makes images of types whose values have parts: composed_image.c, which asks for those of the parts. */
-extern void value_image_set_composed(const ValueImage *(*image_of) (Oid type_oid));
+/* Who makes images of other types: composed_image.c, which asks for those of the parts of values. */
+extern void value_image_set_others(const ValueImage *(*image_of) (Oid type_oid));
 
 /* Of a type, or a domain over one; NULL: it has none.  Static memory. */
 extern const ValueImage *value_image_of(Oid type_oid);
+
+/* Whether the type has an image, and what is equal is told by PostgreSQL's own functions. */
+extern bool value_image_tells_equality(Oid type_oid);
 
 /* A value as PenumbraColumnInput takes it: what is allocated or detoasted for it is in the current context. */
 extern uint64 value_image_make(const ValueImage *image, Datum value, uint32 *length);
@@ -73,7 +87,7 @@ extern int	value_image_width(PenumbraType type);
 static inline bool
 value_image_is_other(const ValueImage *image)
 {
-	return image->encode != NULL || image->composed != NULL;
+	return image->decode != NULL || image->composed != NULL;
 }
 
 /* Whether some values have no image: of numbers in an image, which can be written in many ways. */

@@ -188,7 +188,7 @@ EXPLAIN (COSTS OFF) SELECT kind, count(*) FROM numbered GROUP BY kind ORDER BY c
 
 -- a refused query says why
 SET penumbra.mode = auto;
-SELECT count(e) FROM events e;
+SELECT e IS NULL AS is_null FROM events e LIMIT 1;
 SELECT count(*) > 0 AS counted FROM penumbra.refusals WHERE reason = 'whole-row reference';
 SET penumbra.mode = off;
 EXPLAIN (COSTS OFF) SELECT count(*) FROM events;

@@ -24,6 +24,7 @@
 #include "cache/value_image.h"
 #include "query/execute/host_functions.h"
 #include "query/execute/result_slot.h"
+#include "query/execute/value_classes.h"
 #include "query/pipeline/host_call.h"
 #include "query/planning/attempt.h"
 
@@ -36,6 +37,7 @@ typedef struct HostFunction
 	TupleTableSlot *inputs;
 	ResultWindow *window;		/* from the engine's columns into the slot */
 	const ValueImage *image;	/* of the result's type */
+	ValueClasses *classes;		/* of the results, whose numbers are asked for; or NULL */
 	int16		length;			/* of that type */
 	bool		is_by_value;
 } HostFunction;
@@ -44,6 +46,7 @@ struct HostFunctions
 {
 	PenumbraScanState *state;
 	HostFunction *functions;	/* by number */
+	List	   *classes;		/* of ValueClasses * */
 	ExprContext *econtext;
 	MemoryContext results;		/* of the call at hand */
 	ErrorData  *error;			/* to be raised when the engine has returned; or NULL */
@@ -63,7 +66,12 @@ typedef struct HostRun
 static void
 check_memory(const HostRun *run)
 {
-	if (MemoryContextMemAllocated(run->host->results, true) > get_hash_memory_limit() + RESULTS_BYTES_MIN)
+	Size		bytes = run->function->classes != NULL ? value_classes_bytes(run->function->classes)
+		: MemoryContextMemAllocated(run->host->results, true);
+
+	/* what is known of classes stays, so that later rows need no more than their own values */
+	if (bytes > get_hash_memory_limit() + RESULTS_BYTES_MIN &&
+		(run->function->classes == NULL || !run->host->state->has_emitted))
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				 errmsg("results of a function take too much memory for Penumbra")));
@@ -91,6 +99,12 @@ evaluate_rows(void *argument)
 		run->nulls[i] = isnull;
 		if (isnull)
 			continue;
+		if (function->classes != NULL)
+		{
+			run->values[i] = (uint64) value_classes_number(function->classes, value);
+			check_memory(run);
+			continue;
+		}
 		run->values[i] = value_image_make(function->image, datumCopy(value, function->is_by_value, function->length),
 										  &run->lengths[i]);
 		if (!function->is_by_value)
@@ -134,8 +148,23 @@ call_host(void *argument, int number, const PenumbraResult *arguments, PenumbraC
 	return has_succeeded;
 }
 
+/* Values of both sides of a join have the same numbers. */
+static ValueClasses *
+classes_of(HostFunctions *host, Node *expr)
+{
+	ListCell   *lc;
+
+	foreach(lc, host->classes)
+	{
+		if (value_classes_are_of(lfirst(lc), exprType(expr), exprCollation(expr)))
+			return lfirst(lc);
+	}
+	host->classes = lappend(host->classes, value_classes_create(exprType(expr), exprCollation(expr)));
+	return llast(host->classes);
+}
+
 static void
-begin_function(HostFunction *function, const HostCall *call)
+begin_function(HostFunctions *host, HostFunction *function, const HostCall *call)
 {
 	List	   *columns = NIL;
 
@@ -144,6 +173,7 @@ begin_function(HostFunction *function, const HostCall *call)
 	function->expr_state = ExecInitExpr((Expr *) call->expr, NULL);
 	function->inputs = MakeSingleTupleTableSlot(ExecTypeFromExprList(call->inputs), &TTSOpsVirtual);
 	function->window = result_window_create(columns, function->inputs->tts_tupleDescriptor, NIL);
+	function->classes = call->is_class ? classes_of(host, call->expr) : NULL;
 	function->image = value_image_of(exprType(call->expr));
 	get_typlenbyval(exprType(call->expr), &function->length, &function->is_by_value);
 }
@@ -170,7 +200,7 @@ host_functions_set_options(PenumbraScanState *state, List *calls, PenumbraExecOp
 	GetUserIdAndSecContext(&user_oid, &security_context);
 	SetUserIdAndSecContext(state->user_oid, state->security_context);
 	foreach(lc, calls)
-		begin_function(&host->functions[foreach_current_index(lc)], lfirst(lc));
+		begin_function(host, &host->functions[foreach_current_index(lc)], lfirst(lc));
 	SetUserIdAndSecContext(user_oid, security_context);
 	options->host_function = call_host;
 	options->host = state->host = host;

@@ -139,6 +139,24 @@ apply_subplans(PlannerInfo *root, RelOptInfo *rel, RelPipeline *planned, List *w
 	return true;
 }
 
+/* By samples of their rows, as far as there are some. */
+static double
+rows_of_tables(const RelOptInfo *rel, List *tables)
+{
+	double		rows = 0;
+	bool		is_sampled = false;
+	ListCell   *lc;
+
+	foreach(lc, tables)
+	{
+		const ServedTable *table = lfirst(lc);
+
+		is_sampled |= table->sampled_share >= 0;
+		rows += table->sampled_share >= 0 ? table->rel->tuples * table->sampled_share : table->rel->rows;
+	}
+	return is_sampled ? clamp_row_est(rows) : rel->rows;
+}
+
 static RelPipeline *
 pipeline_of_table(PlannerInfo *root, RelOptInfo *rel)
 {
@@ -192,8 +210,8 @@ pipeline_of_table(PlannerInfo *root, RelOptInfo *rel)
 	rel_pipeline_add_filters(root, planned->pipeline, plain);
 	if (with_subplans != NIL)
 		rows = clamp_row_est(tuples * clauselist_selectivity(root, plain, 0, JOIN_INNER, NULL));
-	else if (!rte->inh && ((ServedTable *) linitial(tables))->sampled_share >= 0)
-		rows = clamp_row_est(tuples * ((ServedTable *) linitial(tables))->sampled_share);
+	else
+		rows = rows_of_tables(rel, tables);
 	cost_add_scan(planned, tables, rel_pipeline_count_columns(get_actual_clauses(rel->baserestrictinfo)),
 				  rel_pipeline_count_columns(rel->reltarget->exprs), rows, tuples);
 	planned->pipeline->top->rows = planned->rows;

@@ -25,9 +25,9 @@
 #include "utils/typcache.h"
 
 #include "query/paths/decorrelation.h"
+#include "query/pipeline/comparison_key.h"
 #include "query/pipeline/pipeline.h"
 #include "query/pipeline/rel_pipeline.h"
-#include "query/pipeline/translate_type.h"
 
 Node *
 decorrelation_replace(Node *node, void *context)
@@ -64,7 +64,7 @@ decorrelation_of_clause(Node *clause, List *params)
 	OpExpr	   *equality = (OpExpr *) clause;
 	Dependence *dependence;
 
-	if (!translate_is_equality(clause))
+	if (!comparison_key_is_equality_clause(clause))
 		return NULL;
 	if (decorrelation_is_outer(linitial(equality->args), params))
 	{

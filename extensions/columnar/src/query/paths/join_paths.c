@@ -32,6 +32,7 @@
 #include "query/paths/lateral_values.h"
 #include "query/paths/subplans.h"
 #include "query/paths/unnest.h"
+#include "query/pipeline/comparison_key.h"
 #include "query/pipeline/cost.h"
 #include "query/pipeline/pipeline.h"
 #include "query/pipeline/rel_pipeline.h"
@@ -75,7 +76,7 @@ is_key(Translation *translation, OpExpr *clause)
 	PenumbraType right;
 	PenumbraType wide;
 
-	return translate_is_equality((Node *) clause) && OidIsValid(get_commutator(clause->opno)) &&
+	return comparison_key_is_equality_clause((Node *) clause) && OidIsValid(get_commutator(clause->opno)) &&
 		translate_type(exprType(linitial(clause->args)), &left) &&
 		translate_type(exprType(lsecond(clause->args)), &right) &&
 		translate_join_type(left, right, &wide);

@@ -10,8 +10,8 @@
  * and tell both how many they are and which range of keys they have.
  *
  * Of expressions that are columns, as paths of documents, there are no statistics at
- * all.  So of a large table whose quals read some a few chunks tell the share, and
- * of those that are keys how many distinct values there are.
+ * all.  So of a large table whose quals read some a few rows of many chunks tell the
+ * share, and of those that are keys how many distinct values there are.
  *
  * These are estimates: what was written since the load is not in them.
  *
@@ -22,6 +22,7 @@
 #include <math.h>
 
 #include "access/table.h"
+#include "common/hashfn.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
@@ -41,11 +42,12 @@
 #include "query/planning/privileges.h"
 #include "query/planning/relation_numbers.h"
 
-/* A table with more rows is left to the statistics, or a few of its chunks stand for it. */
+/* A table with more rows is left to the statistics, or rows of some chunks stand for it. */
 #define SAMPLED_ROWS_MAX 131072.0
-#define SAMPLED_CHUNKS	2
-/* The pages of twice as many. */
-#define SAMPLED_PAGES_MAX 4096.0
+#define SAMPLED_CHUNKS	16
+#define SAMPLED_CHUNK_ROWS	2048
+/* Of twice as many. */
+#define SAMPLED_SHARE(rows) Min(1, 2.0 * SAMPLED_CHUNKS * SAMPLED_CHUNK_ROWS / (rows))
 /* In a smaller one they cannot be wrong by much. */
 #define SAMPLED_ROWS_MIN 1000.0
 #define SAMPLED_COLUMNS_MAX 8
@@ -156,29 +158,72 @@ add_aggregates(Translation *translation, const PipelineStage *scan, ServedTable 
 	return translation->current >= 0 && translation_finish(translation);
 }
 
-void
-row_sample_take(PlannerInfo *root, ServedTable *table, Relation relation)
+/* Of what a sample has shown each planning would look again. */
+#define KNOWN_SAMPLES 64
+
+/* The share of the rows of a large table that pass, until the table has another size. */
+typedef struct KnownShare
+{
+	uint64		quals;			/* hash of them and of the table */
+	double		rows;
+	double		share;
+} KnownShare;
+
+static bool
+has_other_size(double known_rows, double rows)
+{
+	return rows > known_rows * 1.2 || rows < known_rows * 0.8;
+}
+
+static KnownShare *
+known_share(PlannerInfo *root, const ServedTable *table)
+{
+	static KnownShare known[KNOWN_SAMPLES];
+	uint64		hash = table->oid;
+	KnownShare *entry;
+	ListCell   *lc;
+
+	foreach(lc, table->quals)
+	{
+		char	   *text = nodeToString(relation_numbers_normalize(root,
+																   (Node *) ((TableQual *) lfirst(lc))->rinfo->clause));
+
+		hash = hash_combine64(hash, hash_bytes_extended((const unsigned char *) text, strlen(text), 0));
+		pfree(text);
+	}
+	entry = &known[hash % KNOWN_SAMPLES];
+	if (entry->quals != hash || has_other_size(entry->rows, table->coverage.cached_rows))
+		*entry = (KnownShare) {hash, table->coverage.cached_rows, -1};
+	return entry;
+}
+
+/* Of rows of which none passes, there may be one in as many. */
+static double
+share_of(double passed, double rows, bool is_of_all)
+{
+	return (is_of_all ? passed : Max(passed, 0.5)) / rows;
+}
+
+static void
+take(PlannerInfo *root, ServedTable *table, Relation relation, bool is_of_all)
 {
 	const Pipeline *pipeline = rel_pipeline_begin_scan(root, table->rel->relid, table->attnums);
 	int64		values[1 + 2 * SAMPLED_COLUMNS_MAX];
-	bool		is_of_all = table->coverage.cached_rows <= SAMPLED_ROWS_MAX;
-	double		share = is_of_all ? 1 : Min(1, SAMPLED_PAGES_MAX / table->coverage.cached_pages);
 	double		rows;
 	Translation *translation;
 	ListCell   *lc;
 
 	/* What can be seen of the estimates must not tell of hidden rows. */
-	if (table->quals == NIL || pipeline->has_barrier || table->rel->tuples < SAMPLED_ROWS_MIN ||
-		(!is_of_all && !has_expressions(root, table)) ||
-		table->coverage.cached_rows < table->rel->tuples * COVERED_SHARE_MIN || !is_cheap(root, table, share))
+	if (pipeline->has_barrier || !is_cheap(root, table, is_of_all ? 1 : SAMPLED_SHARE(table->coverage.cached_rows)))
 		return;
 	translation = translation_begin(NULL, NULL);
 	translation->needs_values = true;
 	if (stage_scan_add_to_plan(translation, pipeline->top) &&
 		add_quals(root, translation, table) && add_aggregates(translation, pipeline->top, table, is_of_all) &&
 		cache_aggregate(relation, table->columns, list_length(table->attnums), is_of_all ? 0 : SAMPLED_CHUNKS,
-						translation->plan, pipeline->top->operator, values, &rows) && rows > 0)
-		table->sampled_share = values[0] / rows;
+						is_of_all ? 0 : SAMPLED_CHUNK_ROWS, translation->plan, pipeline->top->operator, values,
+						&rows) && rows > 0)
+		table->sampled_share = share_of(values[0], rows, is_of_all);
 	translation_end(translation);
 	foreach(lc, table->sampled_share > 0 ? table->bounds : NIL)
 	{
@@ -188,6 +233,28 @@ row_sample_take(PlannerInfo *root, ServedTable *table, Relation relation)
 		bounds->least = values[place];
 		bounds->greatest = values[place + 1];
 	}
+}
+
+void
+row_sample_take(PlannerInfo *root, ServedTable *table, Relation relation)
+{
+	bool		is_of_all = table->coverage.cached_rows <= SAMPLED_ROWS_MAX;
+	KnownShare *known;
+
+	if (table->quals == NIL || table->rel->tuples < SAMPLED_ROWS_MIN ||
+		table->coverage.cached_rows < table->rel->tuples * COVERED_SHARE_MIN ||
+		!((is_of_all && bms_membership(root->all_baserels) == BMS_MULTIPLE) || has_expressions(root, table)))
+		return;
+	if (is_of_all)
+	{
+		take(root, table, relation, true);
+		return;
+	}
+	known = known_share(root, table);
+	table->sampled_share = known->share;
+	if (known->share < 0)
+		take(root, table, relation, false);
+	known->share = table->sampled_share;
 }
 
 const ColumnBounds *
@@ -259,7 +326,7 @@ sample_distinct(PlannerInfo *root, const ServedTable *table, AttrNumber number, 
 		translation->current = penumbra_plan_add_aggregation(translation->plan, translation->current, NULL, 0, calls,
 															 lengthof(calls));
 		if (translation->current >= 0 && translation_finish(translation) &&
-			cache_aggregate(relation, &key, 1, 1, translation->plan, pipeline->top->operator, values, &rows) &&
+			cache_aggregate(relation, &key, 1, 1, 0, translation->plan, pipeline->top->operator, values, &rows) &&
 			rows > 0)
 			distinct = distinct_of_sample(values[1], values[0], table->rel->tuples * values[0] / rows) +
 				(values[0] < rows ? 1 : 0);
@@ -269,7 +336,7 @@ sample_distinct(PlannerInfo *root, const ServedTable *table, AttrNumber number, 
 	return distinct;
 }
 
-/* What sample_distinct() has found, until the table has another size: each planning would look again. */
+/* What sample_distinct() has found, until the table has another size. */
 typedef struct KnownDistinct
 {
 	uint32		serial;			/* of the expression */
@@ -277,16 +344,14 @@ typedef struct KnownDistinct
 	double		distinct;
 } KnownDistinct;
 
-#define KNOWN_DISTINCT 64
-
 static double
 known_or_sampled(PlannerInfo *root, const ServedTable *table, AttrNumber number, ColumnKey key)
 {
-	static KnownDistinct known[KNOWN_DISTINCT];
-	KnownDistinct *entry = &known[key.serial % KNOWN_DISTINCT];
+	static KnownDistinct known[KNOWN_SAMPLES];
+	KnownDistinct *entry = &known[key.serial % KNOWN_SAMPLES];
 	double		rows = table->coverage.cached_rows;
 
-	if (entry->serial != key.serial || rows > entry->rows * 1.2 || rows < entry->rows * 0.8)
+	if (entry->serial != key.serial || has_other_size(entry->rows, rows))
 		*entry = (KnownDistinct) {key.serial, rows, sample_distinct(root, table, number, key)};
 	return entry->distinct;
 }

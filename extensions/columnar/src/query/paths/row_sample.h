@@ -21,10 +21,10 @@ typedef struct ColumnBounds
 } ColumnBounds;
 
 /*
- * Counts the rows of a small cached table that pass its quals, and finds the
- * bounds of its columns of integers and dates in them: a fraction of a
- * millisecond.  Fills sampled_share and bounds, if it can; sampled_share alone of
- * a larger one whose quals read expressions.
+ * Counts the rows of a small cached table of a join that pass its quals, and finds the
+ * bounds of its columns of integers and dates in them: a fraction of a millisecond.
+ * Fills sampled_share and bounds, if it can.  Of a table whose quals read expressions
+ * that is done without a join, too, and of a large one sampled_share alone is filled.
  */
 extern void row_sample_take(PlannerInfo *root, ServedTable *table, Relation relation);
 /* How many distinct values an expression has that is a column of a table; 0: not known, or it is none. */

@@ -141,6 +141,37 @@ rows_of_index(const Path *path, double table_rows)
 	return selectivity * table_rows;
 }
 
+/* Of a table alone; in joins PostgreSQL's selectivities are corrected (join_estimates.c). */
+static bool
+has_sampled_rows(PlannerInfo *root, const ServedTable *table)
+{
+	return table->sampled_share >= 0 && bms_membership(root->all_baserels) == BMS_SINGLETON;
+}
+
+/*
+ * The rows that a sample has shown are those of PostgreSQL's paths, too: with a guess of a few rows they would
+ * seem to be cheaper below a sort.
+ */
+static void
+set_sampled_rows(PlannerInfo *root, const ServedTable *table)
+{
+	RelOptInfo *rel = table->rel;
+	double		rows = clamp_row_est(rel->tuples * table->sampled_share);
+	List	   *paths = list_concat_copy(rel->pathlist, rel->partial_pathlist);
+	ListCell   *lc;
+
+	if (!has_sampled_rows(root, table))
+		return;
+	foreach(lc, paths)
+	{
+		Path	   *path = lfirst(lc);
+
+		if (path->param_info == NULL)
+			path->rows = clamp_row_est(path->rows * rows / rel->rows);
+	}
+	rel->rows = rows;
+}
+
 /*
  * A scan by one process in place of `replaced`; or, given the path of that, a
  * partial path for workers.  NULL: refused.
@@ -174,7 +205,8 @@ make_scan_path(PlannerInfo *root, ServedTable *table, Path *replaced, const Penu
 	clauses = extract_actual_clauses(pushed, false);
 	cost_add_scan(&planned, list_make1(table), rel_pipeline_count_columns(clauses),
 				  list_length(outputs),
-				  clamp_row_est(rel->tuples * clauselist_selectivity(root, pushed, 0, JOIN_INNER, NULL)),
+				  kept == NIL && has_sampled_rows(root, table) ? rel->rows
+				  : clamp_row_est(rel->tuples * clauselist_selectivity(root, pushed, 0, JOIN_INNER, NULL)),
 				  rel->tuples);
 	path = custom_path_create(root, rel, rel->reltarget, NODE_SCAN, &planned,
 							  workers > 0 ? NULL : replaced);
@@ -291,5 +323,6 @@ scan_paths_add(PlannerInfo *root, RelOptInfo *rel, RangeTblEntry *rte)
 	if (table == NULL)
 		return;
 	planning->tables = lappend(planning->tables, table);
+	set_sampled_rows(root, table);
 	add_scan_paths(root, table);
 }

@@ -320,7 +320,7 @@ examine_opened(PlannerInfo *root, RelOptInfo *rel, RangeTblEntry *rte, Relation 
 		bool		may_read_values = privileges_permit_values(root);
 
 		examine_quals(root, table, relation, may_read_values);
-		if (may_read_values && bms_membership(root->all_baserels) == BMS_MULTIPLE)
+		if (may_read_values)
 			row_sample_take(root, table, relation);
 		examine_repetition(root, table);
 	}

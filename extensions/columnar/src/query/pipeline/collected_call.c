@@ -10,9 +10,11 @@
 #include "catalog/pg_type.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
+#include "utils/builtins.h"
 #include "utils/typcache.h"
 
 #include "query/pipeline/collected_call.h"
+#include "query/pipeline/comparison_key.h"
 #include "query/pipeline/host_call.h"
 #include "query/pipeline/translate_collation.h"
 #include "query/pipeline/translate_constant.h"
@@ -76,6 +78,8 @@ take_whole(Translation *translation, List *args, CollectedCall *collected, Penum
 
 		if (!translate_has_collation(translation, exprCollation(arg), arg))
 			return false;
+		if (comparison_key_is_other(arg))
+			return translation_refuse(translation, psprintf("DISTINCT of %s", format_type_be(exprType(arg)))) >= 0;
 		collected->args = lappend(collected->args, makeVar(OUTER_VAR, foreach_current_index(lc) + 1, exprType(arg),
 														   exprTypmod(arg), exprCollation(arg), 0));
 	}

@@ -19,6 +19,8 @@
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 
+#include "cache/user_type.h"
+#include "cache/value_image.h"
 #include "query/pipeline/function_map.h"
 
 static const FunctionMapping functions[] = {
@@ -631,13 +633,74 @@ have_md5(void)
 	return is_known_to_work == 1;
 }
 
+/* Of citext, whose library has them. */
+static const FunctionMapping *
+citext_function(Oid function_oid)
+{
+	static const struct
+	{
+		const char *name;
+		FunctionMapping mapping;
+	}			comparisons[] = {
+		{"citext_eq", {F_TEXTEQ, PENUMBRA_FN_EQ, SHAPE_LOWER_CASE}},
+		{"citext_ne", {F_TEXTNE, PENUMBRA_FN_NE, SHAPE_LOWER_CASE}},
+		{"citext_lt", {F_TEXT_LT, PENUMBRA_FN_LT, SHAPE_LOWER_CASE}},
+		{"citext_le", {F_TEXT_LE, PENUMBRA_FN_LE, SHAPE_LOWER_CASE}},
+		{"citext_gt", {F_TEXT_GT, PENUMBRA_FN_GT, SHAPE_LOWER_CASE}},
+		{"citext_ge", {F_TEXT_GE, PENUMBRA_FN_GE, SHAPE_LOWER_CASE}},
+	};
+	const char *name = user_type_citext_function(function_oid);
+
+	for (int i = 0; name != NULL && i < (int) lengthof(comparisons); i++)
+	{
+		if (strcmp(name, comparisons[i].name) == 0)
+			return &comparisons[i].mapping;
+	}
+	return NULL;
+}
+
+/* Whether PostgreSQL's function takes the other one's arguments for what they are. */
+static bool
+takes_same_images(Oid function_oid, Oid internal)
+{
+	Oid		   *types;
+	Oid		   *internal_types;
+	int			count;
+	int			internal_count;
+
+	(void) get_func_signature(function_oid, &types, &count);
+	(void) get_func_signature(internal, &internal_types, &internal_count);
+	if (count != internal_count)
+		return false;
+	for (int i = 0; i < count; i++)
+	{
+		const ValueImage *image = value_image_of(types[i]);
+		const ValueImage *internal_image = value_image_of(internal_types[i]);
+
+		if (image == NULL || internal_image == NULL || image->type != internal_image->type ||
+			value_image_is_other(image) || value_image_is_other(internal_image))
+			return false;
+	}
+	return true;
+}
+
 const FunctionMapping *
 function_map_lookup(Oid function_oid)
 {
 	const FunctionMapping *mapping;
+	Oid			internal;
 
 	if (place_of_function == NULL)
 		build_places();
+	if (function_oid >= FirstNormalObjectId)
+	{
+		if ((mapping = citext_function(function_oid)) != NULL)
+			return mapping;
+		internal = user_type_internal_function(function_oid);
+		if (!OidIsValid(internal) || !takes_same_images(function_oid, internal))
+			return NULL;
+		function_oid = internal;
+	}
 	if (function_oid >= FirstGenbkiObjectId || place_of_function[function_oid] == 0)
 		return NULL;
 	mapping = &functions[place_of_function[function_oid] - 1];

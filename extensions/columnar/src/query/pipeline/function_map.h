@@ -29,12 +29,13 @@ typedef enum FunctionShape
 	SHAPE_REGEX_GROUP,		/* the same, and what a group matched is asked for */
 	SHAPE_FORMAT,				/* (x, a constant) */
 	SHAPE_FORMAT_OF_NUMBERS,	/* (x, a constant), which may show what depends on lc_numeric */
-	SHAPE_SAME_ENCODING			/* (x, name of an encoding): x, if it is the database's */
+	SHAPE_SAME_ENCODING,		/* (x, name of an encoding): x, if it is the database's */
+	SHAPE_LOWER_CASE			/* PostgreSQL's function of the arguments as comparison_key.h has them */
 } FunctionShape;
 
 typedef struct FunctionMapping
 {
-	Oid			oid;
+	Oid			oid;			/* of another one's, where the function is not PostgreSQL's own */
 	PenumbraFunction function;
 	FunctionShape shape;
 } FunctionMapping;

@@ -342,7 +342,7 @@ number_of(Translation *translation, HostCall *call)
 	{
 		const HostCall *known = lfirst(lc);
 
-		if (equal(known->expr, call->expr) && equal(known->inputs, call->inputs))
+		if (known->is_class == call->is_class && equal(known->expr, call->expr) && equal(known->inputs, call->inputs))
 			return foreach_current_index(lc);
 	}
 	translation->host_calls = lappend(translation->host_calls, call);
@@ -377,4 +377,25 @@ host_call_translate(Translation *translation, Node *node)
 	if (expr >= 0 && !is_planned)
 		translation->called_exprs = lappend(translation->called_exprs, node);
 	return expr;
+}
+
+PenumbraExpr
+host_call_class(Translation *translation, Node *node)
+{
+	HostCall   *call = palloc0(sizeof(HostCall));
+	PenumbraExpr value = translate_expr(translation, node);
+	bool		is_planned = translation->runtime_values != NULL ||
+		pipeline_find_expr(translation->called_exprs, node) >= 0;
+
+	if (value < 0)
+		return -1;
+	call->expr = (Node *) makeVar(OUTER_VAR, 1, exprType(node), exprTypmod(node), exprCollation(node), 0);
+	call->inputs = list_make1(node);
+	call->is_class = true;
+	if (!is_planned && (translation->is_within_call || !is_worth_it(translation, call)))
+		return translation_refuse(translation, psprintf("comparison of %s, whose values hardly repeat",
+														format_type_be(exprType(node))));
+	if (!is_planned)
+		translation->called_exprs = lappend(translation->called_exprs, node);
+	return penumbra_plan_host_call(translation->plan, number_of(translation, call), PENUMBRA_INT8, &value, 1);
 }

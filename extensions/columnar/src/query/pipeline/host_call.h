@@ -21,6 +21,7 @@ typedef struct HostCall
 {
 	Node	   *expr;			/* its inputs are Vars of OUTER_VAR, counted from 1 */
 	List	   *inputs;			/* expressions that the engine evaluates */
+	bool		is_class;		/* the result is a number of the values that are equal to the input */
 } HostCall;
 
 /*
@@ -29,6 +30,12 @@ typedef struct HostCall
  * translation->reason stays what it is.
  */
 extern PenumbraExpr host_call_translate(Translation *translation, Node *node);
+
+/*
+ * A number that is the same for all values of a plan that the type's comparison function says are equal, and for no
+ * others.  Negative: refused.
+ */
+extern PenumbraExpr host_call_class(Translation *translation, Node *node);
 
 /* Whether an expression, or a list of some, can be evaluated by itself, of its inputs. */
 extern bool host_call_can_evaluate(Node *node);

@@ -24,11 +24,11 @@
 #include "utils/hsearch.h"
 #include "utils/lsyscache.h"
 
+#include "query/pipeline/comparison_key.h"
 #include "query/pipeline/pipeline.h"
 #include "query/pipeline/rel_pipeline.h"
 #include "query/pipeline/stage_scan.h"
 #include "query/pipeline/stages.h"
-#include "query/pipeline/translate_type.h"
 #include "query/pipeline/translation.h"
 #include "query/planning/expression_columns.h"
 #include "query/planning/planning.h"
@@ -275,7 +275,7 @@ negate_mutator(Node *node, void *context)
 		test->opfuncid = InvalidOid;
 		if (OidIsValid(test->opno))
 			set_opfuncid(test);
-		if (OidIsValid(test->opno) && translate_is_equality((Node *) test))
+		if (OidIsValid(test->opno) && comparison_key_is_equality_clause((Node *) test))
 			return (Node *) make_notclause((Expr *) any);
 	}
 	return expression_tree_mutator(node, negate_mutator, context);

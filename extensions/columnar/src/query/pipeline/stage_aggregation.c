@@ -9,6 +9,7 @@
 
 #include "nodes/nodeFuncs.h"
 
+#include "query/pipeline/comparison_key.h"
 #include "query/pipeline/deparser.h"
 #include "query/pipeline/pipeline.h"
 #include "query/pipeline/stage_kind.h"
@@ -33,17 +34,44 @@ key_bits(List *grouping_sets)
 	return bits;
 }
 
-/* A projection of what the operator gives, with the values of such aggregates. */
+/*
+ * Of keys that stand for values that are compared by them, a value of the group: the least by its bytes.  PostgreSQL
+ * takes whichever row of the group comes first.
+ */
+static int
+add_group_values(Translation *translation, const PipelineStage *stage, PenumbraAggregateCall *calls)
+{
+	int			count = 0;
+	ListCell   *lc;
+
+	foreach(lc, stage->exprs)
+	{
+		PenumbraExpr value;
+
+		if (!comparison_key_is_other(lfirst(lc)))
+			continue;
+		value = translate_expr(translation, lfirst(lc));
+		calls[count++] = (PenumbraAggregateCall) {.function = PENUMBRA_AGG_MIN,.arguments = {value},.argument_count = 1,
+			.filter = -1,.result = penumbra_plan_expr_type(translation->plan, value)
+		};
+	}
+	return count;
+}
+
+/* A projection of what the operator gives, with the values of such aggregates and of such keys. */
 static bool
 add_values(Translation *translation, PipelineStage *stage, const bool *is_other_form)
 {
 	int			before = list_length(stage->exprs) + list_length(stage->names);
 	int			count = before + list_length(stage->aggrefs);
+	int			group_value = count;
 	PenumbraExpr *values = palloc(sizeof(PenumbraExpr) * count);
 
 	for (int i = 0; i < count; i++)
 	{
-		values[i] = penumbra_plan_column(translation->plan, translation->current, i);
+		bool		is_value = i < list_length(stage->exprs) && comparison_key_is_other(list_nth(stage->exprs, i));
+
+		values[i] = penumbra_plan_column(translation->plan, translation->current, is_value ? group_value++ : i);
 		if (i >= before && is_other_form[i - before])
 			values[i] = translate_aggregate_value(translation, list_nth(stage->aggrefs, i - before), values[i]);
 		if (values[i] < 0)
@@ -59,14 +87,15 @@ add_to_plan(Translation *translation, PipelineStage *stage, const StageInput *in
 	int			key_count = list_length(stage->exprs);
 	int			call_count = list_length(stage->aggrefs);
 	PenumbraExpr *keys = palloc(sizeof(PenumbraExpr) * Max(key_count, 1));
-	PenumbraAggregateCall *calls = palloc0(sizeof(PenumbraAggregateCall) * Max(call_count, 1));
+	PenumbraAggregateCall *calls = palloc0(sizeof(PenumbraAggregateCall) * Max(call_count + key_count, 1));
 	bool	   *is_other_form = palloc0(sizeof(bool) * Max(call_count, 1));
 	bool		has_other_form = false;
+	int			group_values;
 	ListCell   *lc;
 
 	/* Without rows nothing is evaluated.  A refusal ends the translation, so nobody reads the depth then. */
 	translation->conditional_depth++;
-	if (!translate_args(translation, stage->exprs, keys))
+	if (!comparison_keys(translation, stage->exprs, keys))
 		return false;
 	foreach(lc, stage->exprs)
 	{
@@ -82,17 +111,20 @@ add_to_plan(Translation *translation, PipelineStage *stage, const StageInput *in
 			return false;
 		has_other_form |= is_other_form[i];
 	}
+	group_values = add_group_values(translation, stage, calls + call_count);
+	if (group_values > 0 && stage->grouping_sets != NIL)
+		return translation_refuse(translation, "grouping sets of values that PostgreSQL compares") >= 0;
 	translation->conditional_depth--;
 	if (!translation_keep_operator(translation, stage->grouping_sets == NIL
 									 ? penumbra_plan_add_aggregation(translation->plan, translation->current,
-																	 keys, key_count, calls, call_count)
+																	 keys, key_count, calls, call_count + group_values)
 									 : penumbra_plan_add_grouping_sets(translation->plan, translation->current,
 																	   keys, key_count,
 																	   key_bits(stage->grouping_sets),
 																	   list_length(stage->grouping_sets),
 																	   calls, call_count)))
 		return false;
-	return !has_other_form || add_values(translation, stage, is_other_form);
+	return (!has_other_form && group_values == 0) || add_values(translation, stage, is_other_form);
 }
 
 static List *

@@ -8,6 +8,7 @@
  */
 #include "postgres.h"
 
+#include "query/pipeline/comparison_key.h"
 #include "query/pipeline/deparser.h"
 #include "query/pipeline/pipeline.h"
 #include "query/pipeline/stage_kind.h"
@@ -59,10 +60,10 @@ add_to_plan(Translation *translation, PipelineStage *stage, const StageInput *in
 
 		translation->current = inputs[0].operator;
 		translation->inputs = inputs[0].outputs;
-		key->probe = translate_expr(translation, linitial(clause->args));
+		key->probe = comparison_key(translation, linitial(clause->args));
 		translation->current = inputs[1].operator;
 		translation->inputs = inputs[1].outputs;
-		key->build = key->probe < 0 ? -1 : translate_expr(translation, lsecond(clause->args));
+		key->build = key->probe < 0 ? -1 : comparison_key(translation, lsecond(clause->args));
 		if (key->build < 0 || !translate_have_collation(translation, clause->inputcollid, clause->args) ||
 			!translate_check_equality(translation, clause->inputcollid) ||
 			!match_types(translation, key))

@@ -10,6 +10,7 @@
 #include "nodes/nodeFuncs.h"
 #include "utils/typcache.h"
 
+#include "query/pipeline/comparison_key.h"
 #include "query/pipeline/deparser.h"
 #include "query/pipeline/enum_order.h"
 #include "query/pipeline/pipeline.h"
@@ -90,15 +91,16 @@ stage_sort_keys(Translation *translation, List *exprs, List *sort_flags)
 	{
 		int			i = foreach_current_index(lc);
 		int			flags = list_nth_int(sort_flags, i);
+		Node	   *key = comparison_key_node(lfirst(lc));
 		PenumbraCollation *collation;
 
 		if (!translate_has_collation(translation, exprCollation(lfirst(lc)), lfirst(lc)) ||
 			!translate_collation(translation, PENUMBRA_FN_LT, exprCollation(lfirst(lc)),
 								 &collation) ||
-			!translate_order_is_known(translation, lfirst(lc)))
+			!translate_order_is_known(translation, key))
 			return NULL;
 		keys[i].collation = collation;
-		keys[i].expr = translate_expr(translation, lfirst(lc));
+		keys[i].expr = translate_expr(translation, key);
 		if (keys[i].expr >= 0)
 			keys[i].expr = enum_order_key(translation, lfirst(lc), keys[i].expr);
 		if (keys[i].expr < 0)

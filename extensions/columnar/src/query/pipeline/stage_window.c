@@ -21,6 +21,7 @@
 #include "utils/regproc.h"
 #include "utils/timestamp.h"
 
+#include "query/pipeline/comparison_key.h"
 #include "query/pipeline/deparser.h"
 #include "query/pipeline/pipeline.h"
 #include "query/pipeline/stage_kind.h"
@@ -351,7 +352,7 @@ add_to_plan(Translation *translation, PipelineStage *stage, const StageInput *in
 
 	/* Without rows nothing is evaluated.  A refusal ends the translation, so nobody reads the depth then. */
 	translation->conditional_depth++;
-	if (!translate_args(translation, partition, keys))
+	if (!comparison_keys(translation, partition, keys))
 		return false;
 	foreach(lc, partition)
 	{

@@ -25,6 +25,7 @@
 
 #include "query/pipeline/can_fail.h"
 #include "query/pipeline/collected_call.h"
+#include "query/pipeline/comparison_key.h"
 #include "query/pipeline/enum_order.h"
 #include "query/pipeline/function_map.h"
 #include "query/pipeline/init_plans.h"
@@ -49,6 +50,8 @@ translate_order(Translation *translation, Aggref *aggref, PenumbraAggregateCall 
 	/* Of values that are equal and written differently PostgreSQL may take any; the engine looks for others itself. */
 	if (exprType(expr) == BPCHAROID && exprTypmod(expr) < 0)
 		return translation_refuse(translation, "ordered-set aggregate of char without a length") >= 0;
+	if (comparison_key_is_other(expr))
+		return translation_refuse(translation, psprintf("ordered-set aggregate of %s", format_type_be(exprType(expr)))) >= 0;
 	return translate_check_equality(translation, aggref->inputcollid);
 }
 
@@ -414,7 +417,9 @@ translate_argument(Translation *translation, const Aggref *aggref, PenumbraAggre
 		return -1;
 	if (function == PENUMBRA_AGG_COUNT && IsA(node, RowExpr))
 		return translate_row(translation, (const RowExpr *) node);
-	return translate_expr(translation, node);
+	if (aggref->aggdistinct != NIL && comparison_key_is_other(node) && function != PENUMBRA_AGG_COUNT)
+		return translation_refuse(translation, psprintf("DISTINCT of %s", format_type_be(exprType(node))));
+	return aggref->aggdistinct != NIL ? comparison_key(translation, node) : translate_expr(translation, node);
 }
 
 static bool

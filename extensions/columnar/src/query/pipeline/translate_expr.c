@@ -20,6 +20,7 @@
 
 #include "cache/cache.h"
 #include "penumbra/regex.h"
+#include "query/pipeline/comparison_key.h"
 #include "query/pipeline/enum_order.h"
 #include "query/pipeline/function_map.h"
 #include "query/pipeline/host_call.h"
@@ -256,6 +257,8 @@ translate_function(Translation *translation, Oid function_oid, Oid result_oid, O
 	if (mapping->shape != SHAPE_ANY_COLLATION &&
 		!translate_collation(translation, mapping->function, collation, &engine_collation))
 		return -1;
+	if (mapping->shape == SHAPE_LOWER_CASE)
+		return translate_function(translation, mapping->oid, result_oid, collation, comparison_key_nodes(nodes));
 	if (mapping->shape == SHAPE_REGEX || mapping->shape == SHAPE_REGEX_NO_CASE ||
 		mapping->shape == SHAPE_REGEX_GROUP)
 		return translate_regex_call(translation, mapping, 1, result, collation, nodes);

@@ -11,6 +11,7 @@
 #include "pg_compat.h"
 
 #include "access/stratnum.h"
+#include "catalog/pg_collation.h"
 #include "catalog/pg_type.h"
 #include "lib/stringinfo.h"
 #include "miscadmin.h"
@@ -21,6 +22,7 @@
 #include "utils/lsyscache.h"
 
 #include "query/pipeline/can_fail.h"
+#include "query/pipeline/comparison_key.h"
 #include "query/pipeline/enum_order.h"
 #include "query/pipeline/function_map.h"
 #include "query/pipeline/translate_collation.h"
@@ -68,8 +70,10 @@ translate_distinct(Translation *translation, OpExpr *op)
 	PenumbraExpr args[2];
 
 	set_opfuncid(op);
-	if (!translate_operator_is(translation, op->opfuncid, op->inputcollid, PENUMBRA_FN_EQ) ||
-		!translate_args(translation, op->args, args))
+	if (!comparison_key_is_equality(op) &&
+		!translate_operator_is(translation, op->opfuncid, op->inputcollid, PENUMBRA_FN_EQ))
+		return -1;
+	if (!comparison_keys(translation, op->args, args))
 		return -1;
 	return translate_call(translation, PENUMBRA_FN_IS_DISTINCT, PENUMBRA_BOOL, args, 2);
 }
@@ -421,6 +425,7 @@ typedef struct Elements
 	int			count;
 	bool		is_known;		/* or planning does not know them */
 	bool		is_null_array;
+	bool		is_lower_case;	/* they are compared so, as text */
 } Elements;
 
 static Elements
@@ -461,6 +466,12 @@ take_apart(const Elements *elements, Datum **values, bool **nulls)
 
 	get_typlenbyvalalign(elements->type, &length, &by_value, &alignment);
 	deconstruct_array(elements->array, elements->type, length, by_value, alignment, values, nulls, &count);
+	for (int i = 0; elements->is_lower_case && i < count; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (!(*nulls)[i])
+			(*values)[i] = DirectFunctionCall1Coll(lower, DEFAULT_COLLATION_OID, (*values)[i]);
+	}
 }
 
 static List *
@@ -486,13 +497,14 @@ translate_elements(Translation *translation, const Elements *elements, PenumbraE
 {
 	Datum	   *values;
 	bool	   *nulls;
+	Oid			type = elements->is_lower_case ? TEXTOID : elements->type;
 	bool		is_taken = true;
 
 	take_apart(elements, &values, &nulls);
 	for (int begin = 0; is_taken && begin < elements->count; begin += LIST_PIECE)
 	{
 		CHECK_FOR_INTERRUPTS();
-		*args = translate_list(translation, elements->type, values + begin, nulls + begin,
+		*args = translate_list(translation, type, values + begin, nulls + begin,
 							   Min(elements->count - begin, LIST_PIECE));
 		is_taken = *args++ >= 0;
 	}
@@ -510,7 +522,7 @@ translate_in_list(Translation *translation, ScalarArrayOpExpr *op, const Element
 	int			pieces = is_listed ? (elements->count + LIST_PIECE - 1) / LIST_PIECE : 1;
 	PenumbraExpr *args = palloc(sizeof(*args) * (1 + pieces));
 
-	args[0] = translate_expr(translation, linitial(op->args));
+	args[0] = comparison_key(translation, linitial(op->args));
 	if (args[0] < 0)
 		return -1;
 	if (!is_listed)
@@ -597,11 +609,12 @@ translate_scalar_array(Translation *translation, ScalarArrayOpExpr *op)
 		return translation_refuse(translation, "array that cannot be evaluated");
 	if (elements.is_null_array || (elements.is_known && elements.count == 0))
 		return translate_without_elements(translation, op, elements.is_null_array);
-	if (mapping != NULL && mapping->shape == SHAPE_PLAIN &&
+	if (mapping != NULL && (mapping->shape == SHAPE_PLAIN || mapping->shape == SHAPE_LOWER_CASE) &&
 		mapping->function == (op->useOr ? PENUMBRA_FN_EQ : PENUMBRA_FN_NE))
 	{
 		if (!translate_check_equality(translation, op->inputcollid))
 			return -1;
+		elements.is_lower_case = mapping->shape == SHAPE_LOWER_CASE;
 		return translate_in_list(translation, op, &elements);
 	}
 	if (elements.count > EXPANDED_ALTERNATIVES_MAX)

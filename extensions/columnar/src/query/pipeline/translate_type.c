@@ -12,7 +12,6 @@
 
 #include "cache/cache.h"
 #include "cache/value_image.h"
-#include "query/pipeline/function_map.h"
 #include "query/pipeline/translate_type.h"
 #include "query/pipeline/translation.h"
 
@@ -29,7 +28,7 @@ translate_have_one_image(Oid a, Oid b)
 	const ValueImage *image_b = value_image_of(b);
 
 	return image_a != NULL && image_b != NULL && image_a->type == image_b->type && image_a->encode == image_b->encode &&
-		image_a->composed == image_b->composed;
+		image_a->decode == image_b->decode && image_a->composed == image_b->composed;
 }
 
 bool
@@ -38,17 +37,6 @@ translate_is_its_image(Oid type_oid)
 	const ValueImage *image = value_image_of(type_oid);
 
 	return image != NULL && !value_image_is_other(image);
-}
-
-bool
-translate_is_equality(Node *clause)
-{
-	const FunctionMapping *mapping;
-
-	if (!IsA(clause, OpExpr) || list_length(((OpExpr *) clause)->args) != 2)
-		return false;
-	mapping = function_map_lookup(((OpExpr *) clause)->opfuncid);
-	return mapping != NULL && mapping->function == PENUMBRA_FN_EQ && mapping->shape == SHAPE_PLAIN;
 }
 
 bool

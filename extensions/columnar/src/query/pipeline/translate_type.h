@@ -22,8 +22,6 @@ extern bool translate_have_one_image(Oid a, Oid b);
 /* Whether it has the values themselves. */
 extern bool translate_is_its_image(Oid type_oid);
 
-/* Whether the clause is an equality of the engine, of two arguments as they are. */
-extern bool translate_is_equality(Node *clause);
 /* As what values of two types can be joined; false: by no equality of the engine. */
 extern bool translate_join_type(PenumbraType a, PenumbraType b, PenumbraType *wide);
 
