@@ -106,7 +106,7 @@ outer_ctes_of(const PlannerInfo *level)
 	return ctes;
 }
 
-/* Also by what an InitPlan of its own does: its query has that one's Param only.  And by what a CTE does that it reads. */
+/* Also by what its InitPlans do, of which its query has the Params only, and the CTEs that it reads. */
 static bool
 can_level_fail(const PlannerInfo *level)
 {
@@ -143,8 +143,8 @@ reads_volatile(const PlannerInfo *level)
 	{
 		const PlannerInfo *cte = lfirst_node(PlannerInfo, lc);
 
-		if (contains_volatile((Node *) cte->parse, cte->glob) || contains_volatile((Node *) cte->init_plans, cte->glob) ||
-			reads_volatile(cte))
+		if (contains_volatile((Node *) cte->parse, cte->glob) ||
+			contains_volatile((Node *) cte->init_plans, cte->glob) || reads_volatile(cte))
 			return true;
 	}
 	return false;
