@@ -21,6 +21,7 @@ def pytest_addoption(parser):
     parser.addoption("--seconds", type=float, default=float(os.environ.get("DIFFERENTIAL_SECONDS", "420")),
                      help="the longest time for the generated queries of one database")  # fmt: skip
     parser.addoption("--rows-divisor", type=int, default=1, help="so many times fewer rows in the tables of generated queries")
+    parser.addoption("--patterns", type=int, default=0, help="regular expressions of each database; 0: for some seconds")
     parser.addoption("--slower", action="store_true", help="every query that is slower with Penumbra, not only those much slower")
     parser.addoption("--histories", type=int, default=2500, help="steps of the random history of a table's tuples")
 

@@ -81,6 +81,7 @@ PATTERNS = ["'%e%'", "'red%'", "'%s'", "'s%c_al%'", "'_____'", "'%'", "''", "'%s
 NUMBERS = ["'FM999G990D00'", "'9,999,999.99S'", "'MI000.9'", "'FM99990.99'", "'0000000'", "'FM.09PR'", "'SG9 9 9\"x\"'", "'PL99.'"]
 FORMATS = ["'YYYY-MM-DD'", "'Day, DD. Mon YY'", "'IYYY-IW'", "'HH24 h'", "'FMHH12 AM DD'", "'MI:SS.US'", "'Q J CC'",
            "'YYYY-MM-DD TZH'", "''"]  # fmt: skip
+MORE_FORMATS = ["'FMDay FMMonth'", "'W WW D ID'", "'AD p.m. Y,YYY'", "'SSSS MS FF3'", "'RM DDth'", "'DDD IDDD'", "'YY IYY I CC'", "'\"q\" HH24MISS'"]
 REGEXES = ["'^[a-m]'", "'e.*e'", "'(re|gr)'", "'^$'", "'\\d\\d'", "'RED'"]
 FIELDS_D = ["year", "month", "day", "quarter", "dow", "isodow", "doy", "week", "isoyear", "century", "decade",
             "millennium", "epoch", "julian"]  # fmt: skip
@@ -98,18 +99,47 @@ COMPARABLE_PAIRS = [(kind, kind) for kind in KINDS if kind != "iv"] + [
 PATHS = {
     "text": ["({doc} ->> 's')", "({doc} ->> 'n')", "({doc} -> 'o' ->> 'q')", "({doc} #>> '{o,p}')", "({doc} ->> 0)",
              "jsonb_typeof({doc} -> 'n')", "jsonb_typeof({doc})", "({doc} -> 'a' ->> -1)", "({doc} #>> '{a,1}')",
-             "jsonb_extract_path_text({doc}, 'o', 'q')", "({comp}).t", "({doc} -> 'o')::text", "({doc} ->> 'l')", "({doc} ->> 'none')"],
+             "jsonb_extract_path_text({doc}, 'o', 'q')", "({comp}).t", "({doc} -> 'o')::text", "({doc} ->> 'l')", "({doc} ->> 'none')",
+             "({doc})['o']['q'] #>> '{}'", "({doc})['a'][0]::text", "jsonb_path_query_first({doc}, '$.o.q') #>> '{}'",
+             "jsonb_path_query_array({doc}, '$.a[*]')::text", "jsonb_extract_path({doc}, 'a', '0')::text", "({doc} - 'l')::text",
+             "({doc} #- '{a,1}')::text", "jsonb_set({doc} -> 'o', '{p}', '7')::text", "jsonb_strip_nulls({doc} -> 'o')::text",
+             "jsonb_path_query_first({doc}, '$.a[*] ? (@ > 0)')::text", "({doc} -> 'a' || '[5]')::text", "jsonb_typeof({doc} #> '{a,0}')",
+             "(SELECT string_agg(e, ',' ORDER BY e) FROM jsonb_array_elements_text({doc} -> 'a') e)",
+             "(SELECT max(e.key) FROM jsonb_each_text({doc} -> 'o') e)", "array_to_string({arr}, ',', '*')", "({arr})[1:2]::text",
+             "({arr})[2:]::text", "({arr})[:1][1:1]::text", "array_dims({arr})", "({arr} || 5)::text", "array_prepend(NULL, {tags})::text",
+             "(CASE array_ndims({arr}) WHEN 1 THEN array_remove({arr}, 3) END)::text", "array_replace({tags}, 'red', 'x')::text", "({tags})[1]",
+             "array_to_string({tags}, '|')", "({tags})[1:2]::text", "(SELECT max(e) FROM unnest({tags}) e)", "{rng}::text", "{mr}::text",
+             "{span}::text", "({comp})::text", "({doc} -> 'o' ->> 'p')::varchar(3)"],
     "bool": ["({doc} ? 's')", """({doc} @> '{"o": {"p": 3}}')""", "({doc} -> 'n' = '7')", "(3 = ANY ({arr}))",
              "({arr} @> ARRAY[1, 2])", "({arr} && ARRAY[0])", "(5 <> ALL ({arr}))", "({doc} -> 'n' IS NULL)",
              "({doc} ?| ARRAY['s', 'zz'])", "({doc} IS NULL)", "({arr} <@ ARRAY[0, 1, 2, 3, 4])",
              "({rng} @> 2)", "({rng} && '[7,9)')", "isempty({rng})", "({span} @> timestamp '2020-01-15')", "upper_inc({span})",
-             "({rng} <@ '[-1,10)'::int4range)", "({mr} @> 5)", "(({comp}).n > 4)", "upper_inf({span})"],
+             "({rng} <@ '[-1,10)'::int4range)", "({mr} @> 5)", "(({comp}).n > 4)", "upper_inf({span})",
+             "({doc} @? '$.a[*] ? (@ > 1)')", "({doc} @@ '$.o.p > 3')", "jsonb_path_exists({doc}, '$.n ? (@ > 100)')",
+             "jsonb_path_match({doc}, 'exists($.s)')", "({doc} ?& ARRAY['s', 'o'])", "({doc} <@ '{}')", "(({doc})['n'] = '3')",
+             "({doc} -> 'o' = '{}')", "({doc} @> '[1]')", "({arr} = ARRAY[1, 2, 1])", "({arr} > ARRAY[2])", "(({arr})[1:2] = ARRAY[0, 3])",
+             "(3 >= ALL ({arr}))", "(NULL = ANY ({arr}))", "({tags} && ARRAY['red', 'b'])", "({tags} @> ARRAY['a'])", "('red' = ANY ({tags}))",
+             "({tags} <@ '{red,a,b}')", "({tags} < ARRAY['b'])", "({arr} IS NULL)", "({rng} << '[7,9)')", "({rng} -|- '[9,12)')",
+             "({rng} &< '[1,6)')", "({mr} && '{[2,4)}')", "({mr} << '{[6,9)}')", "({span} && '[2020-01-20,2020-01-21)')", "lower_inc({rng})",
+             "lower_inf({mr})", "({rng} <> 'empty')", "(range_merge({rng}, '[1,2)') @> 3)", "({comp} = ROW(3, 'red')::pair)", "({comp} IS NULL)",
+             "({comp} < ROW(5, NULL)::pair)", "(({comp}).t IS NOT NULL)"],
     "num": ["CASE WHEN jsonb_typeof({doc} -> 'n') = 'number' THEN ({doc} ->> 'n')::numeric END",
             "CASE WHEN ({doc} ->> 's') ~ '^[0-9]{1,9}$' THEN ({doc} ->> 's')::numeric(12, 2) END"],
     "i4": ["cardinality({arr})", "({arr})[1]", "array_length({arr}, 1)", "array_lower({arr}, 1)", "({arr})[2][1]",
-           "lower({rng})", "upper({rng})", "upper({mr})", "({comp}).n", "(upper({rng}) - lower({rng}))"],
+           "lower({rng})", "upper({rng})", "upper({mr})", "({comp}).n", "(upper({rng}) - lower({rng}))",
+           "jsonb_array_length(CASE jsonb_typeof({doc} -> 'a') WHEN 'array' THEN {doc} -> 'a' END)", "array_upper({arr}, 1)", "array_ndims({arr})",
+           "(CASE array_ndims({arr}) WHEN 1 THEN array_position({arr}, 3) END)", "array_length({arr}, 2)", "cardinality(({arr})[2:3])", "cardinality({tags})", "(CASE array_ndims({tags}) WHEN 1 THEN array_position({tags}, 'a') END)",
+           "(CASE array_ndims({arr}) WHEN 1 THEN cardinality(array_positions({arr}, 1)) END)", "({doc} -> 'o' ->> 'p')::integer", "({doc} -> 'o' -> 'p')::integer", "(({doc})['o']['p'])::integer",
+           "(SELECT sum(e)::integer FROM unnest({arr}) e)", "(SELECT count(*)::integer FROM jsonb_object_keys(CASE jsonb_typeof({doc}) WHEN 'object' THEN {doc} END) e)",
+           "lower(range_merge({mr}))"],
+    "i8": ["(SELECT count(*) FROM unnest({arr}) e WHERE e > 1)", "(SELECT sum(e * o) FROM unnest({arr}) WITH ORDINALITY u (e, o))",
+           "hashint4(cardinality({arr}))::bigint"],
+    "by": ["convert_to({doc} ->> 's', 'UTF8')"],
+    "d": ["lower({span})::date"],
     "ts": ["lower({span})", "upper({span})"],
-    "rng": ["({rng} * '[1,8)'::int4range)"],
+    "rng": ["({rng} * '[1,8)'::int4range)", "range_merge({mr})", "range_merge({rng}, '[2,4)')"],
+    "span": ["({span} * '[2020-01-10,2020-02-20)'::tsrange)"],
+    "mr": ["({mr} + '{[3,6)}')", "({mr} - '{[1,2)}')", "({mr} * '{[0,6)}')", "int4multirange({rng})"],
 }  # fmt: skip
 
 # result kind -> (weight, template)
@@ -367,6 +397,44 @@ def _fill_templates() -> None:
     _add("d", 1, "make_date(2020, {i2}, {small})", "to_date(to_char({d}, 'YYYY-MM'), 'YYYY-MM')")
     _add("ts", 1, "date_bin('15 minutes', {ts}, timestamp '2000-01-01')", "({ts}::text)::timestamp")
     _add("num", 1, "div({num}, {=num})", "to_number(to_char({i4}, '99999999999'), '99999999999')")
+    _add("text", 1, "regexp_substr({text}, {regex})", "(regexp_match({text}, '([a-z]+) ?(\\d*)'))[2]", "substring({text} FROM {regex})",
+         "substring({text} SIMILAR '%#\"e_#\"%' ESCAPE '#')", "overlay({text} PLACING 'xyz' FROM 2 FOR {small})", "initcap({text})",
+         "chr(65 + abs({i4} % 26))", "to_hex({i4})", "quote_ident({text})", "format('%I %L', {text}, {num})", "trim(BOTH 'xe' FROM {text})",
+         "to_char({iv}, 'DD HH24:MI')", "regexp_replace({text}, '(\\w)(\\w)', '\\2\\1', 'g')", "(regexp_split_to_array({text}, '[ e]'))[2]",
+         "to_char({num}, '9.99EEEE')", "to_char({f8}, 'FM999.0099')", "to_char({i2}, '99V9')", "to_char({i4}, 'FM9999th')",
+         "host({ip})", "abbrev({ip})", "{ip}::text", "{mac}::text", "{bits}::text", "{mon}::text", "{tod}::text", "{ttz}::text", "{uuid}::text",
+         "{en}::text", "{by}::text", "{oid}::text", "to_char({ts}, {more_format})", "to_char({d}, {more_format})", "to_char({tz}, {more_format})", "split_part({text}, 'e', -2)")  # fmt: skip
+    _add("bool", 1, "{text} SIMILAR TO '(red|gr)%'", "{text} NOT SIMILAR TO '%[0-9]+'", "regexp_like({text}, {regex}, 'i')",
+         "{ip} << '10.0.0.0/8'::inet", "{ip} >>= '10.1.2.0/24'::inet", "{ip} && {ip}", "inet_same_family({ip}, {=ip})", "{by} LIKE '%a_'::bytea",
+         "({tod}, {i2}) < ({=tod}, 3)", "{ts} BETWEEN {d} AND {=ts}", "({ts}, {=iv}) OVERLAPS ({=ts}, {=ts})", "{text} ^@ 'sh'",
+         "{oid} > 5", "isfinite({ts})", "isfinite({d})", "{chr} = 'a'", "isfinite({tz})")
+    _add("i4", 1, "regexp_count({text}, {regex})", "regexp_instr({text}, {regex})", "masklen({ip})", "family({ip})", "bit_length({text})",
+         "length({by})", "length({bits})", "octet_length({bits})", "position(B'1' IN {bits})", "strpos({text}, {=text})",
+         "cardinality(string_to_array({text}, ' '))", "cardinality(regexp_split_to_array({text}, '\\s'))", "bit_count({by})::integer",
+         "array_position(ARRAY['red', 'green'], {text})", "extract(hour FROM {tod})::integer", "extract(minute FROM {ttz})::integer",
+         "({i4} & {i4})", "({i4} | 5)", "({i4} # {i2})", "(~ {i4})", "({i4} << {small})", "({i4} >> 2)", "gcd({i4}, 12)", "ascii({chr}::text)",
+         "width_bucket({f8}, 0, 100, 5)", "hashtext({text})")
+    _add("i8", 1, "({i8} & 255)", "({i8} >> {small})", "lcm({i4}::bigint, 6)", "div({i8}, 7)::bigint", "factorial(abs({i2} % 10))::bigint",
+         "bit_count({bits})", "octet_length({text})::bigint")
+    _add("num", 1, "scale({num})", "min_scale({num})", "trim_scale({num})", "mod({num}, 7)", "gcd({num}, 12)", "extract(epoch FROM {tod})",
+         "{mon}::numeric", "log(abs({num}) + 1)", "width_bucket({num}, 0, 10, 3)::numeric", "date_part('epoch', {iv})::numeric")
+    _add("f8", 1, "cbrt({f8})", "degrees({f8})", "sin({f8})", "atan2({f8}, {f8})", "log(abs({f8}) + 1)", "({mon} / nullif({mon}, '0'))", "tanh({f8})")
+    _add("tod", 1, "({tod} + {=iv})", "{ts}::time", "({tod} - {=iv})", "make_time({small}, {small}, 1.5)", "{ttz}::time")
+    _add("ttz", 1, "({ttz} + {=iv})", "({ttz} AT TIME ZONE 'UTC')")
+    _add("iv", 1, "({tod} - {tod})", "{tod}::interval", "justify_days({iv})", "make_interval(hours => {i2})")
+    _add("mon", 1, "({mon} + '1.00')", "({mon} * 2)", "({mon} / 3)", "{i4}::money", "{n2}::money")
+    _add("ip", 1, "set_masklen({ip}, {small})", "network({ip})::inet", "broadcast({ip})", "netmask({ip})", "({ip} + {small})", "(~ {ip})",
+         "inet_merge({ip}, {ip})::inet")
+    _add("mac", 1, "trunc({mac})", "(~ {mac})", "({mac} & 'ff:ff:00:00:00:ff')")
+    _add("bits", 1, "(~ {bits})", "({bits} || B'01')", "substring({bits} FROM 2 FOR {small})", "({bits} << {small})", "(bit6 & B'010101')",
+         "(bit6 # {i2}::integer::bit(6))", "{i4}::bit(12)::varbit")
+    _add("by", 1, "substring({by} FROM 1 FOR {small})", "({by} || {=by})", "btrim({by}, '\\x61')", "overlay({by} PLACING 'q' FROM 1)")
+    _add("rng", 1, "int4range({i2}, {i2} + 5)", "({rng} * {rng})")
+    _add("mr", 1, "int4multirange({rng}, '[3,4)')")
+    _add("uuid", 1, "(md5({i4}::text))::uuid")
+    _add("ts", 1, "make_timestamp(2020, 1 + {small} % 3, 5, {small}, 0, 1.5)", "({tz} AT TIME ZONE 'Asia/Tokyo')")
+    _add("tz", 1, "({ts} AT TIME ZONE 'America/New_York')", "date_trunc({trunc}, {tz}, 'Australia/Sydney')", "to_timestamp({i4})", "date_bin('7 minutes', {tz}, 'epoch')")
+    _add("d", 1, "make_date(2000 + {small}, 1, 1 + {small})", "date(date_trunc('month', {ts}))")
     _add("iv", 2, "age({ts}, {ts})", "justify_hours({iv})")
     _add("uuid", 1, "md5({text})::uuid")
     _add("by", 1, "decode(md5({text}), 'hex')", "sha256({by})", "convert_to({text}, 'UTF8')", "{text}::bytea")
@@ -380,7 +448,7 @@ class ExpressionGenerator:
         self.choose = choose
         self.parameters = parameters  # constants as $n, when given
         self.path_share = 0.1
-        self.columns = {kind: [c for c in ALL_COLUMNS if c.kind == kind] for kind in (*KINDS, "doc", "arr", "comp")}
+        self.columns = {kind: [c for c in ALL_COLUMNS if c.kind == kind] for kind in (*KINDS, "doc", "arr", "tags", "comp")}
 
     def constant(self, kind: str) -> str:
         literal = self.choose.choice(CONSTANTS[kind])
@@ -469,6 +537,7 @@ class ExpressionGenerator:
         return {
             "pattern": lambda: pick(PATTERNS),
             "format": lambda: pick(FORMATS),
+            "more_format": lambda: pick(MORE_FORMATS),
             "numbers": lambda: pick(NUMBERS),
             "regex": lambda: pick(REGEXES),
             "small": lambda: str(self.choose.randint(0, 9)),

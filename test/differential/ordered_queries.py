@@ -9,7 +9,7 @@ import dataclasses
 from dataclasses import dataclass
 
 from expressions import CONSTANTS, SQL_TYPES
-from queries import BY_VALUE, EXACT, Output, Query, QueryGenerator
+from queries import BY_VALUE, EXACT, ROUNDED, Output, Query, QueryGenerator
 
 FRACTIONS = ("0", "1", "0.5", "0.5", "0.25", "0.9", "0.999", "1/3.0", "0.1::real", "NULL", "(SELECT 0.75)")
 NOT_FRACTIONS = ("1.5", "-0.1", "'NaN'", "i4_few / 4.0")
@@ -32,7 +32,8 @@ class OrderedQuery(Query):
 
     @property
     def comparisons(self) -> list[str]:
-        return [BY_VALUE] * len(super().comparisons) if self.is_refused else super().comparisons
+        usual = super().comparisons
+        return [comparison if comparison == ROUNDED else BY_VALUE for comparison in usual] if self.is_refused else usual
 
 
 class OrderedQueryGenerator(QueryGenerator):

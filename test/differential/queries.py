@@ -153,6 +153,8 @@ class QueryGenerator:
         self.choose = random.Random(seed)
         self.parameters: list[tuple[str, str]] | None = [] if self.choose.random() < 0.12 else None
         self.expressions = ExpressionGenerator(self.choose, self.parameters)
+        if seed % 4 == 0:
+            self.expressions.path_share = 0.5
         self.table = self.choose.choice(tables)
 
     def query(self) -> Query:

@@ -125,6 +125,8 @@ COLUMNS = (
                      " (array['[]', '[)', '(]', '()'])[1 + h(k, 75) % 4])")),
     Column("mr", "mr", "int4multirange",
            _share(5, "int4multirange(int4range(0, (h(k, 76) % 4)::integer), int4range(5, (5 + h(k, 77) % 3)::integer))")),
+    Column("dom", "i4", "small_number", _share(10, "(h(k, 85) % 12)::integer")),
+    Column("word", "text", "short_word", _share(10, "(array['red', 'a', '', 'Zz'])[1 + h(k, 86) % 4]")),
     Column("chr", "chr", '"char"', _share(5, "chr((33 + h(k, 55) % 90)::integer)::\"char\"")),
 )  # fmt: skip
 
@@ -142,6 +144,9 @@ DOCUMENTS = (
     Column("arr", "arr", "integer[]",
            "CASE h(k, 70) % 12 WHEN 0 THEN NULL WHEN 1 THEN '{}' WHEN 2 THEN ARRAY[NULL, 3] WHEN 3 THEN '{{1, 2}, {3, 4}}'"
            " WHEN 4 THEN '[0:1]={7, 8}' ELSE ARRAY[h(k, 71) % 5, h(k, 72) % 7, h(k, 73) % 3] END::integer[]"),
+    Column("tags", "tags", "text[]",
+           "CASE h(k, 82) % 9 WHEN 0 THEN NULL WHEN 1 THEN '{}' WHEN 2 THEN '{a,NULL}' WHEN 3 THEN '{{red,b},{c,a}}'"
+           " ELSE string_to_array((array['red', 'a', 'b c', '', 'green'])[1 + h(k, 83) % 5] || ',' || h(k, 84) % 4, ',') END::text[]"),
     Column("comp", "comp", "pair",
            "CASE WHEN h(k, 78) % 12 > 0 THEN ROW(nullif(h(k, 79) % 9, 8), (array['red', '', 'zz'])[1 + h(k, 80) % 3])::pair END"),
 )  # fmt: skip
@@ -153,6 +158,8 @@ CREATE TYPE tone AS ENUM ('e', 'c', 'a');
 ALTER TYPE tone ADD VALUE 'd' BEFORE 'c';
 ALTER TYPE tone ADD VALUE 'b' BEFORE 'a';
 CREATE TYPE pair AS (n integer, t text);
+CREATE DOMAIN small_number AS integer CHECK (VALUE < 100);
+CREATE DOMAIN short_word AS varchar(4) CHECK (VALUE <> 'none');
 CREATE FUNCTION h(k integer, n integer) RETURNS bigint LANGUAGE sql IMMUTABLE PARALLEL SAFE AS
 $$ SELECT hashint8extended(k, n) & 4611686018427387903 $$;
 """

@@ -1,56 +1,20 @@
 """Documents of random and of extreme shape: what is cached of them, and they themselves as keys, against PostgreSQL."""
 
 import json
-import random
 from collections import Counter
 
 import psycopg
 import pytest
-from harness import assert_verified, cached_database
+from document_queries import ENUM, NUMBERS, PLAIN_NUMBERS, TABLE, DocumentQueryGenerator, Documents
+from harness import assert_verified, cached_database, search
 from penumbra_lab.server import PrivateServer, run_directory
-
-pytestmark = pytest.mark.slow
+from psycopg import pq
 
 ROWS = 1500
-KEYS = ["a", "b", "c", "list", "", "ключ", 'q"uote', "long " + "k" * 300, "1", "-1"]
-STRINGS = ["", "x", "Größe 🎉", "\t\n\\\"\x7f", "5", "-1.50", "1e3", "NaN", "true", "2024-02-29", "y" * 3000]
-# As they are written: PostgreSQL keeps scales, and takes what no float can hold.
-NUMBERS = ["0", "-0", "1", "1.0", "-1.50", "123456789012345678901234567890", "1e30", "1E-7", "0.0000", "7.25", "1e400", "-1e-400",
-           "9" * 3000, "0." + "0" * 500 + "1"]  # fmt: skip
-# Whole values are keys where numbers are written alike.
-PLAIN_NUMBERS = ["0", "1", "-2", "17", "99999999999", "-123456789012345678901234567890"]
 DEPTH = 10_000
-
-
-class Documents:
-    def __init__(self, seed: int, numbers: list[str]):
-        self.choose = random.Random(seed)
-        self.numbers = numbers
-
-    def scalar(self) -> str:
-        kind = self.choose.random()
-        if kind < 0.4:
-            return json.dumps(self.choose.choice(STRINGS), ensure_ascii=False)
-        return self.choose.choice(self.numbers) if kind < 0.8 else self.choose.choice(["null", "true", "false"])
-
-    def key(self) -> str:
-        return json.dumps(self.choose.choice(KEYS), ensure_ascii=False)
-
-    def value(self, depth: int = 5) -> str:
-        """Keys are not unique: the last value of one stays."""
-        kind = self.choose.random()
-        if depth == 0 or kind < 0.45:
-            return self.scalar()
-        parts = [self.value(depth - 1) for _ in range(self.choose.choice([0, 1, 1, 2, 3, 6]))]
-        if kind < 0.65:
-            return f"[{', '.join(parts)}]"
-        return f"{{{', '.join(f'{self.key()}: {part}' for part in parts)}}}"
-
-    def document(self) -> str:
-        if self.choose.random() < 0.1:
-            return self.value()
-        keys = self.choose.sample(KEYS, self.choose.randint(0, len(KEYS)))
-        return f"{{{', '.join(f'{json.dumps(k, ensure_ascii=False)}: {self.value()}' for k in keys)}}}"
+# Of a generated table, and queries of each.
+GENERATED_ROWS, GENERATED_QUERIES = 300, 40
+REFUSED_SHARE_MAX = 0.35
 
 
 def nested(opening: str, closing: str, depth: int) -> str:
@@ -91,11 +55,13 @@ QUERIES = [
 
 
 def answer(connection: psycopg.Connection, query: str, mode: str) -> Counter | str:
+    """The rows, as they are written, or the error."""
     connection.execute(f"SET penumbra.mode = {mode}")
-    try:
-        return Counter(connection.execute(query).fetchall())
-    except psycopg.Error as error:
-        return f"{error.sqlstate}: {error.diag.message_primary}"
+    result = connection.pgconn.exec_(query.encode())
+    if result.status != pq.ExecStatus.TUPLES_OK:
+        texts = (result.error_field(field) or b"" for field in (pq.DiagnosticField.SQLSTATE, pq.DiagnosticField.MESSAGE_PRIMARY))
+        return "error " + ": ".join(text.decode() for text in texts)
+    return Counter(tuple(result.get_value(row, column) for column in range(result.nfields)) for row in range(result.ntuples))
 
 
 def load(connection: psycopg.Connection, table: str, expressions: list[str]) -> None:
@@ -141,6 +107,7 @@ def documents(own_server):
         yield connection
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("table", ["any_shape", "plain", "extreme"])
 def test_documents_are_postgresqls(documents, table):
     in_vectors, differences = 0, []
@@ -154,11 +121,56 @@ def test_documents_are_postgresqls(documents, table):
     assert in_vectors > len(QUERIES) // 2
 
 
+@pytest.mark.slow
 def test_a_zero_character_is_refused(documents):
     with pytest.raises(psycopg.errors.UntranslatableCharacter):
         documents.execute("""INSERT INTO plain VALUES (0, '{"a": "\\u0000"}')""")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("table", ["any_shape", "plain", "extreme"])
 def test_all_is_as_it_was_loaded(documents, table):
     assert_verified(documents, table)
+
+
+def make_table(connection: psycopg.Connection, name: str, generator: DocumentQueryGenerator) -> None:
+    """Loaded whole or in parts, with some rows changed since."""
+    connection.execute(f"DROP TABLE IF EXISTS {name}")
+    connection.execute(TABLE.format(name=name))
+    with connection.cursor().copy(f"COPY {name} FROM STDIN") as copy:
+        for row in generator.rows(GENERATED_ROWS):
+            copy.write_row(row)
+    connection.execute(f"VACUUM ANALYZE {name}")
+    if generator.choose.random() < 0.9:
+        connection.execute("SELECT penumbra.load(%s::regclass)", (name,))
+    load(connection, name, generator.expressions())
+    if generator.choose.random() < 0.5:
+        connection.execute(f"UPDATE {name} SET doc = doc -> 'a', ints = ARRAY[id, 3] WHERE id % 37 = 5")
+
+
+@pytest.mark.timeout(36000)
+@pytest.mark.sized
+def test_generated_documents(own_server, request, capsys):
+    tally = Counter()
+
+    def check(seed: int) -> str | None:
+        generator = DocumentQueryGenerator(seed)
+        make_table(connection, "generated", generator)
+        for query in (generator.query("generated") for _ in range(GENERATED_QUERIES)):
+            expected = answer(connection, query, "off")
+            tally["queries"] += 1
+            tally["errors"] += isinstance(expected, str)
+            for mode in ("prefer", "require"):
+                found = answer(connection, query, mode)
+                if mode == "require" and isinstance(found, str) and found.startswith("error 0A000"):
+                    tally["refused"] += 1
+                elif found != expected and not (isinstance(expected, str) and isinstance(found, str)):
+                    return f"{mode}: {query}\n  {str(expected)[:300]}\n  {str(found)[:300]}"
+        return None
+
+    with cached_database(own_server, "generated_documents", ENUM, ()) as connection:
+        seeds, failures = search(request.config, check, queries_divisor=GENERATED_QUERIES, seconds_divisor=4)
+    with capsys.disabled():
+        print(f"\ndocuments: seeds {seeds.start} to {seeds.stop - 1}: {dict(tally)}")
+    assert not failures, "\n\n".join(failures)
+    assert tally["refused"] <= REFUSED_SHARE_MAX * tally["queries"]

@@ -177,24 +177,25 @@ def is_left(connection: psycopg.Connection, sql: str) -> bool:
     return "Evaluated By PostgreSQL" in plan or "Penumbra" not in plan
 
 
-def compare(connection: psycopg.Connection, seconds: float, query, left_share_max: float) -> None:
-    """The answers to query(seed), of seed after seed, with Penumbra and without."""
+def compare(connection: psycopg.Connection, config, seconds: float, query, left_share_max: float) -> None:
+    """The answers to query(seed), of seed after seed, with Penumbra and without: so many, or for so long."""
+    first, count = config.getoption("--seed"), config.getoption("--patterns")
     failures, patterns, left = [], 0, 0
     end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        sql = query(patterns)
+    while patterns < count if count else time.monotonic() < end:
+        sql = query(first + patterns)
         patterns += 1
         expected, found = answer(connection, "off", sql), answer(connection, "prefer", sql)
         if expected != found:
-            failures.append(f"seed {patterns - 1}: {sql}\n expected {expected!s:.300}\n    found {found!s:.300}")
+            failures.append(f"seed {first + patterns - 1}: {sql}\n expected {expected!s:.300}\n    found {found!s:.300}")
         elif isinstance(expected, list):
             left += is_left(connection, sql)
     assert not failures, f"{len(failures)} of {patterns}:\n" + "\n".join(failures[:8])
-    print(f"{patterns} patterns, {left} left to PostgreSQL")
+    print(f"seeds {first} to {first + patterns - 1}: {patterns} patterns, {left} left to PostgreSQL")
     assert left < patterns * left_share_max
 
 
-def test_groups(server):
+def test_groups(server, request):
     """Each value of each text, of patterns that are mostly groups."""
     letters = [*"ab", "é", "\n"]
 
@@ -217,15 +218,15 @@ def test_groups(server):
                 copy.write_row(row)
         connection.execute("VACUUM ANALYZE texts")
         connection.execute("SELECT penumbra.load('texts')")
-        compare(connection, QUICK_SECONDS, query, LEFT_GROUPS_SHARE_MAX)
+        compare(connection, request.config, QUICK_SECONDS, query, LEFT_GROUPS_SHARE_MAX)
 
 
-@pytest.mark.timeout(1800)
+@pytest.mark.timeout(36000)
 @pytest.mark.parametrize("name, seconds", [
     ("c_utf8", QUICK_SECONDS), ("latin1", QUICK_SECONDS),
     *(pytest.param(name, SLOW_SECONDS, marks=pytest.mark.slow) for name in LOCALES),
 ])  # fmt: skip
-def test_patterns(server, name, seconds):
+def test_patterns(server, request, name, seconds):
     locale = LOCALES[name]
     if server.installation.major < locale.major_min:
         pytest.skip(f"this provider came with PostgreSQL {locale.major_min}")
@@ -240,6 +241,6 @@ def test_patterns(server, name, seconds):
         fill(connection, texts, locale.padded_characters)
         letters = sorted({letter for text in texts for letter in text})
         compare(
-            connection, seconds,
+            connection, request.config, seconds,
             lambda seed: Queries(seed, Patterns(random.Random(0), letters), collations).query(), LEFT_SHARE_MAX,
         )  # fmt: skip

@@ -987,13 +987,15 @@ cached_expression_shmem_startup(void)
 }
 
 void
-cached_expression_forget_database(Oid database)
+cached_expression_forget(Oid database, Oid relid)
 {
 	LWLockAcquire(expression_lock, LW_EXCLUSIVE);
 	for (int i = 0; i < control->entry_count; i++)
 	{
-		if (control->entries[i].database == database)
-			control->entries[i] = (Entry) {0};
+		Entry	   *entry = &control->entries[i];
+
+		if (entry->database == database && (entry->relid == relid || !OidIsValid(relid)))
+			*entry = (Entry) {0};
 	}
 	LWLockRelease(expression_lock);
 }

@@ -66,7 +66,7 @@ extern Oid	cached_expression_relid(TupleDesc desc);
 
 /* Writes the expressions to their file if they have changed; the server's start reads it. */
 extern void cached_expression_save(void);
-/* What is cached of the database is forgotten. */
-extern void cached_expression_forget_database(Oid database);
+/* The expressions of the relation are forgotten; InvalidOid: those of all. */
+extern void cached_expression_forget(Oid database, Oid relid);
 
 #endif							/* PENUMBRA_CACHED_EXPRESSION_H */

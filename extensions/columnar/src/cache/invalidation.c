@@ -17,7 +17,8 @@
  * commands, which is when its own backend sees the relcache invalidation.
  * Catalogs cannot be read while one arrives; so it is noted, and looked at
  * just before the transaction commits or is prepared.  What is cached of a
- * relation under another key than its present one is dropped then.  The lock
+ * relation under another key than its present one is dropped then, and of one
+ * that is gone its expressions, too.  The lock
  * is held from before the invalidation to the end of the transaction, also of
  * a prepared one, so that no load comes between.  An error here aborts the
  * transaction, and the file stays.  A relation that moves with its database to
@@ -46,6 +47,7 @@
 #include "utils/syscache.h"
 
 #include "cache/policy/database.h"
+#include "cache/cached_expression.h"
 #include "cache/directory.h"
 #include "cache/invalidation.h"
 #include "cache/stop_points.h"
@@ -72,6 +74,8 @@ invalidation_check_relation(Oid relid)
 		key.tablespace = OidIsValid(form->reltablespace) ? form->reltablespace : MyDatabaseTableSpace;
 		ReleaseSysCache(tuple);
 	}
+	else
+		cached_expression_forget(MyDatabaseId, relid);
 	directory_drop_relation_oid(MyDatabaseId, relid, &key);
 }
 
@@ -132,7 +136,10 @@ check_before_commit(XactEvent event, void *argument)
 		if (suspect_count > 0 || suspect_all)
 			check_suspects();
 		if (OidIsValid(dropped_database))
+		{
 			directory_drop_database(dropped_database);
+			cached_expression_forget(dropped_database, InvalidOid);
+		}
 		database_check_drop();
 	}
 	dropped_database = InvalidOid;

@@ -61,7 +61,7 @@ forget_database(void)
 		return;
 	directory_drop_database(MyDatabaseId);
 	wanted_forget_database(MyDatabaseId);
-	cached_expression_forget_database(MyDatabaseId);
+	cached_expression_forget(MyDatabaseId, InvalidOid);
 }
 
 /* The drop of this transaction, which may be rolled back, is left to its commit. */

@@ -1,0 +1,225 @@
+"""Random queries over documents and arrays of random shape.
+
+A seed gives a table of some hundred rows: an id, a document, arrays of integers and of texts, an enum; and queries that
+read what is inside by random paths. Casts are guarded by the type of what they read, so that errors are those of the
+path itself. Where numbers are written in several ways, whole documents are no keys.
+"""
+
+import json
+import random
+
+KEYS = ["a", "b", "c", "list", "", "ключ", 'q"uote', "long " + "k" * 300, "1", "-1"]
+STRINGS = ["", "x", "Größe 🎉", "\t\n\\\"\x7f", "5", "-1.50", "1e3", "NaN", "true", "2024-02-29", "y" * 3000]
+# As they are written: PostgreSQL keeps scales, and takes what no float can hold.
+NUMBERS = ["0", "-0", "1", "1.0", "-1.50", "123456789012345678901234567890", "1e30", "1E-7", "0.0000", "7.25", "1e400", "-1e-400",
+           "9" * 3000, "0." + "0" * 500 + "1"]  # fmt: skip
+# Whole values are keys where numbers are written alike.
+PLAIN_NUMBERS = ["0", "1", "-2", "17", "99999999999", "-123456789012345678901234567890"]
+TABLE = "CREATE TABLE {name} (id integer, doc jsonb, ints integer[], texts text[], mood mood)"
+ENUM = "CREATE TYPE mood AS ENUM ('sad', 'ok', 'happy'); ALTER TYPE mood ADD VALUE 'fine' AFTER 'sad'"
+
+
+class Documents:
+    def __init__(self, seed: int | str, numbers: list[str]):
+        self.choose = random.Random(seed)
+        self.numbers = numbers
+
+    def scalar(self) -> str:
+        kind = self.choose.random()
+        if kind < 0.4:
+            return json.dumps(self.choose.choice(STRINGS), ensure_ascii=False)
+        return self.choose.choice(self.numbers) if kind < 0.8 else self.choose.choice(["null", "true", "false"])
+
+    def key(self) -> str:
+        return json.dumps(self.choose.choice(KEYS), ensure_ascii=False)
+
+    def value(self, depth: int = 5) -> str:
+        """Keys are not unique: the last value of one stays."""
+        kind = self.choose.random()
+        if depth == 0 or kind < 0.45:
+            return self.scalar()
+        parts = [self.value(depth - 1) for _ in range(self.choose.choice([0, 1, 1, 2, 3, 6]))]
+        if kind < 0.65:
+            return f"[{', '.join(parts)}]"
+        return f"{{{', '.join(f'{self.key()}: {part}' for part in parts)}}}"
+
+    def document(self) -> str:
+        if self.choose.random() < 0.1:
+            return self.value()
+        keys = self.choose.sample(KEYS, self.choose.randint(0, len(KEYS)))
+        return f"{{{', '.join(f'{json.dumps(k, ensure_ascii=False)}: {self.value()}' for k in keys)}}}"
+
+
+def _literal(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"
+
+
+class DocumentQueryGenerator:
+    def __init__(self, seed: int):
+        self.choose = random.Random(f"documents {seed}")
+        self.is_plain = seed % 2 == 0
+        self.documents = Documents(f"documents {seed}", PLAIN_NUMBERS if self.is_plain else NUMBERS)
+        # Tables of a few shapes are like those of events; others have a shape in each row.
+        self.keys = [key for key in self.choose.sample(KEYS, self.choose.choice((3, 5, len(KEYS)))) if len(key) < 50 or seed % 8 == 0] or ["a"]
+        self.shapes = [self.documents.document() for _ in range(self.choose.choice((0, 0, 4)))]
+        # Few, since a table has numbers for some expressions only.
+        self.jsons = [self._json() for _ in range(5)]
+        self.texts = [self._text() for _ in range(10)]
+        self.numbers = [self._number() for _ in range(8)]
+        self.conditions = [self._condition() for _ in range(12)]
+
+    # ------------------------------------------------------------ rows
+
+    def rows(self, count: int) -> list[tuple]:
+        return [(i, self._document(), self._ints(), self._texts(), self.choose.choice(("sad", "ok", "happy", "fine", None)))
+                for i in range(count)]  # fmt: skip
+
+    def _document(self) -> str | None:
+        if self.choose.random() < 0.04:
+            return None
+        return self.choose.choice(self.shapes) if self.shapes and self.choose.random() < 0.9 else self.documents.document()
+
+    def _array(self, element) -> str | None:
+        """As it is written, with NULLs, several dimensions and lower bounds."""
+        kind = self.choose.random()
+        if kind < 0.05:
+            return None
+        if kind < 0.12:
+            return "{}"
+        if kind < 0.2:
+            return f"{{{{{element()},{element()}}},{{{element()},{element()}}}}}"
+        elements = ",".join(element() for _ in range(self.choose.choice((1, 1, 2, 3, 3, 5, 40))))
+        if kind < 0.28:
+            first = self.choose.choice((-2, 0, 5))
+            return f"[{first}:{first + elements.count(',')}]={{{elements}}}"
+        return f"{{{elements}}}"
+
+    def _ints(self) -> str | None:
+        return self._array(lambda: self.choose.choice(("0", "1", "2", "3", "3", "7", "-5", "2147483647", "NULL")))
+
+    def _texts(self) -> str | None:
+        return self._array(lambda: self.choose.choice(('"red"', '"green"', '""', '"NULL"', "NULL", '"a b"', '"Größe"', '"x\\"y"')))
+
+    # ------------------------------------------------------------ values inside
+
+    def _key(self) -> str:
+        return _literal(self.choose.choice(self.keys))
+
+    def _step(self) -> str:
+        return str(self.choose.choice((0, 0, 1, 2, -1, 7))) if self.choose.random() < 0.3 else self._key()
+
+    def _json(self) -> str:
+        """A value of type jsonb."""
+        steps = [self._step() for _ in range(self.choose.choice((1, 1, 1, 2, 2, 3)))]
+        listed = ", ".join(step if step[0] == "'" else f"'{step}'" for step in steps)
+        kind = self.choose.randrange(10)
+        if kind < 5:
+            return "doc" + "".join(f" -> {step}" for step in steps)
+        if kind < 7:
+            return f"doc #> ARRAY[{listed}]"
+        if kind == 7:
+            return "doc" + "".join(f"[{step}]" for step in steps)
+        if kind == 8:
+            return f"jsonb_extract_path(doc, {listed})"
+        return f"jsonb_path_query_first(doc, {_literal(self._json_path())})"
+
+    def _json_path(self) -> str:
+        members = "".join(f'."{key}"' if '"' not in key else ".*" for key in self.choose.choices(self.keys, k=self.choose.choice((1, 1, 2))))
+        return "$" + members + self.choose.choice(("", "", "[0]", "[*]", "[last]", " ? (@ > 1)", ".type()", ".size()", "[*] ? (@ == \"x\")"))
+
+    def _text(self) -> str:
+        value = self.json()
+        steps = [self._step() for _ in range(self.choose.choice((0, 0, 1, 2)))]
+        kind = self.choose.randrange(12)
+        if kind < 6:
+            return "(doc" + "".join(f" -> {step}" for step in steps) + f" ->> {self._step()})"
+        if kind < 8:
+            return f"(({value}) #>> ARRAY[]::text[])"
+        return (
+            f"jsonb_typeof({value})", f"({value})::text", f"jsonb_path_query_array(doc, {_literal(self._json_path())})::text",
+            f"md5(({value})::text)",
+        )[kind - 8]  # fmt: skip
+
+    def _number(self) -> str:
+        value = self.json()
+        return self.choose.choice((
+            f"(CASE jsonb_typeof({value}) WHEN 'number' THEN ({value})::numeric END)",
+            f"(CASE jsonb_typeof({value}) WHEN 'array' THEN jsonb_array_length({value}) END)",
+            f"(CASE WHEN ({value} #>> '{{}}') ~ '^-?[0-9]{{1,8}}$' THEN ({value} #>> '{{}}')::integer END)", f"length(({value})::text)",
+            "cardinality(ints)", "ints[1]", "ints[2]", "ints[0]", "array_length(ints, 1)", "array_lower(texts, 1)", "ints[1][2]", "array_ndims(ints)",
+            "(CASE array_ndims(ints) WHEN 1 THEN array_position(ints, 3) END)", "cardinality(ints[2:3])",
+            "(CASE WHEN ints[2] > 3 THEN ints[2] ELSE cardinality(texts) END)", "(mood > 'sad')::integer", "array_upper(ints, 1)",
+            "(SELECT count(*) FROM unnest(texts) WITH ORDINALITY u (e, n) WHERE n > 1 AND e > 'g')",
+        ))  # fmt: skip
+
+    def _condition(self) -> str:
+        element, key = self.choose.choice(("0", "1", "3", "7", "-5", "NULL")), self._key()
+        word = self.choose.choice(("'red'", "''", "'NULL'", "'Größe'", "NULL"))
+        contained = _literal(self.choose.choice((
+            "{}", "[]", '{"a": 1}', '{"a": {}}', '{"list": []}', '["x"]', "1", '{"b": null}', self.documents.value(2),
+            f"{{{json.dumps(self.choose.choice(self.keys))}: {self.documents.scalar()}}}"
+        )))  # fmt: skip
+        operator, text = self.choose.choice(("=", "<>", "<", ">=")), self.text()
+        return self.choose.choice((
+            f"doc ? {key}", f"({self.json()}) ? {key}", f"doc ?| ARRAY[{key}, 'x']", f"doc ?& ARRAY[{key}, 'a']", f"doc @> {contained}", f"({self.json()}) @> {contained}",
+            f"{contained} @> doc", f"({self.json()}) {operator} {contained}", f"({self.json()}) IS NULL", f"{text} = 'x'",
+            f"{text} LIKE '%1%'", f"{text} ~ '^[0-9]'", f"{text} IN ('5', 'number', '1', '')", f"{self.number()} > 1",
+            f"doc @? {_literal(self._json_path())}", f"jsonb_path_exists(doc, {_literal(self._json_path())})", f"{element} = ANY (ints)",
+            f"{element} <> ALL (ints)", f"{element} {operator} ANY (ints)", f"{element} {operator} ALL (ints)", f"ints @> ARRAY[{element}]::integer[]",
+            f"ints <@ ARRAY[1, 3, {element}]", f"ints && ARRAY[7, {element}]", f"ints {operator} ARRAY[1, {element}]", f"ints[1:2] = ARRAY[3, {element}]",
+            f"{word} = ANY (texts)", f"texts && ARRAY['a b', {word}]", f"texts @> ARRAY[{word}]::text[]", f"texts {operator} ARRAY['green', {word}]",
+            f"mood {operator} '{self.choose.choice(('sad', 'fine', 'happy'))}'", "mood IN ('fine', 'ok')", "ints = '{}'",
+        ))  # fmt: skip
+
+    def _scalar(self) -> str:
+        """A value that is written in one way."""
+        return self.choose.choice((self.text, self.text, lambda: f"{self.number()}::text", lambda: f"({self.condition()})", lambda: "mood"))()
+
+    def _whole(self) -> str:
+        kinds = ["ints", "texts", "ints", "texts", "ints[1:2]", "mood"] + ["doc", f"({self.json()})", f"({self.json()})"] * self.is_plain
+        return self.choose.choice(kinds)
+
+    # ------------------------------------------------------------ what is cached, and queries
+
+    def json(self) -> str:
+        return self.choose.choice(self.jsons)
+
+    def text(self) -> str:
+        return self.choose.choice(self.texts)
+
+    def number(self) -> str:
+        return self.choose.choice(self.numbers)
+
+    def condition(self) -> str:
+        return self.choose.choice(self.conditions)
+
+    def expressions(self) -> list[str]:
+        return self.texts[: self.choose.choice((0, 1, 3))]
+
+    def query(self, table: str) -> str:
+        where = f" WHERE {self.condition()}" if self.choose.random() < 0.4 else ""
+        elements = self.choose.choice((
+            "unnest(ints)", "unnest(texts)", f"jsonb_array_elements_text(CASE jsonb_typeof({self.json()}) WHEN 'array' THEN '[1]'::jsonb END)",
+            "jsonb_array_elements_text(CASE jsonb_typeof(doc -> 'list') WHEN 'array' THEN doc -> 'list' END)",
+            "jsonb_object_keys(CASE jsonb_typeof(doc) WHEN 'object' THEN doc END)",
+        ))  # fmt: skip
+        value = self._scalar() if self.choose.random() < 0.7 else self._whole()
+        return self.choose.choice((
+            f"SELECT {value} AS v, count(*), min(id), max({self.number()}) FROM {table}{where} GROUP BY 1",
+            f"SELECT {value} AS v, {self._scalar()} AS w, count(*), sum({self.number()}) FROM {table}{where} GROUP BY 1, 2",
+            f"SELECT id, {value}, {self._scalar()} FROM {table}{where}",
+            f"SELECT id FROM {table} WHERE {self.condition()}", f"SELECT id FROM {table} WHERE {self.condition()} AND {self.condition()}",
+            f"SELECT id FROM {table} WHERE NOT ({self.condition()}) OR {self.condition()}",
+            f"SELECT count(*), count({value}), count(DISTINCT {value}), sum({self.number()}), bool_and({self.condition()}) FROM {table}{where}",
+            f"SELECT max({self.text()}), min({self.text()}), avg({self.number()}) FROM {table}{where}",
+            f"SELECT DISTINCT {value} FROM {table}{where}", f"SELECT id, {value} AS v FROM {table}{where} ORDER BY 2 DESC, id LIMIT 20",
+            f"SELECT v, count(*), sum(id) FROM {table}, {elements} AS v{where} GROUP BY 1",
+            f"SELECT id, {elements} AS v FROM {table}{where}",
+            f"SELECT id, v, n FROM {table}, unnest(ints) WITH ORDINALITY AS u (v, n){where}",
+            f"SELECT key, count(*) FROM {table}, jsonb_each_text(CASE jsonb_typeof(doc) WHEN 'object' THEN doc END){where} GROUP BY 1",
+            f"SELECT count(*), sum(a.id), sum(b.id) FROM (SELECT id, {value} AS v FROM {table}) a JOIN (SELECT id, {value} AS v FROM {table}{where}) b USING (v) WHERE a.id < b.id",
+            f"SELECT id, row_number() OVER (PARTITION BY {value} ORDER BY id), lag({self.text()}) OVER (ORDER BY id) FROM {table}{where}",
+            f"SELECT mood, array_agg({value} ORDER BY id), string_agg({self.text()}, '|' ORDER BY id) FROM {table}{where} GROUP BY 1",
+            f"SELECT mood, jsonb_agg({value} ORDER BY id), max(mood) FROM {table}{where} GROUP BY 1",
+            f"SELECT a.id, a.n FROM (SELECT id, {self.number()} AS n FROM {table}) a WHERE n > (SELECT min({self.number()}) FROM {table})",
+        ))  # fmt: skip
