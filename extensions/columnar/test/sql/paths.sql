@@ -244,7 +244,6 @@ BEGIN
   END LOOP;
 END $$;
 
-DROP TABLE events, lists, parted, questions, many, each_id;
 DROP FUNCTION expected_rows;
 DROP FUNCTION document, elements, agree, rows_of;
 DROP ROLE paths_reader;
