@@ -320,6 +320,9 @@ SELECT setval('drawn', 1);
 SELECT same_sources(format('SELECT * FROM (WITH z AS (SELECT k AS x, %s AS y FROM big) SELECT few, CASE WHEN few < few THEN (SELECT count(*) FROM z JOIN z w USING (x, y)) END
   FROM small WHERE few IN (SELECT few FROM big)) q ORDER BY 1, 2 LIMIT 3', failing)) FROM unnest(ARRAY['10 / (k - k)', 'nextval(''drawn'')']) failing;
 SELECT last_value FROM drawn;
+-- an InitPlan of another one's subquery reads the CTE, too
+SELECT same_sources('WITH c AS (SELECT few, count(*) AS n FROM big GROUP BY few) SELECT * FROM (SELECT k, CASE WHEN k <> 8 THEN
+  (SELECT count(*) FROM (SELECT n FROM c WHERE n >= (SELECT max(n) FROM c) ORDER BY 1 LIMIT 7) x WHERE n > 1)::text END FROM small WHERE few <= 3) q ORDER BY 1, 2 LIMIT 5');
 -- prepared with and without a value, and run again
 PREPARE of_source (int) AS SELECT count(*), sum(g) FROM big b JOIN generate_series(1, $1) g ON g = b.k;
 SET plan_cache_mode = force_generic_plan;

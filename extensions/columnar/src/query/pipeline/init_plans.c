@@ -54,10 +54,35 @@ has_second_row(const PlannerInfo *root, const SubPlan *subplan)
 typedef struct OuterCtes
 {
 	const PlannerInfo *level;	/* of the subquery */
-	int			depth;			/* of the query at hand, below it */
+	const PlannerInfo *at;		/* of the planned query at hand, which is that or below it */
+	int			depth;			/* of the query at hand, within that */
 	List	   *levels;			/* where the CTEs were planned */
 	bool		found;
 } OuterCtes;
+
+static bool
+is_around(const PlannerInfo *outer, const PlannerInfo *level)
+{
+	while ((level = level->parent_root) != NULL && level != outer)
+		;
+	return level != NULL;
+}
+
+static bool outer_ctes_walker(Node *node, void *context);
+
+/* An InitPlan need not be of the level in whose list it stands: plans of ours take those of their subqueries. */
+static void
+walk_level(OuterCtes *ctes, const PlannerInfo *level)
+{
+	OuterCtes	saved = *ctes;
+
+	ctes->at = level;
+	ctes->depth = 0;
+	(void) query_tree_walker(level->parse, outer_ctes_walker, ctes, QTW_EXAMINE_RTES_BEFORE);
+	(void) outer_ctes_walker((Node *) level->init_plans, ctes);
+	ctes->at = saved.at;
+	ctes->depth = saved.depth;
+}
 
 static bool
 outer_ctes_walker(Node *node, void *context)
@@ -69,28 +94,30 @@ outer_ctes_walker(Node *node, void *context)
 	if (IsA(node, RangeTblEntry))
 	{
 		RangeTblEntry rte = *(const RangeTblEntry *) node;
+		const PlannerInfo *owner = ctes->at;
 		PlannerInfo *planned;
 
 		if (rte.rtekind != RTE_CTE || (int) rte.ctelevelsup <= ctes->depth)
 			return false;
-		ctes->found = true;
 		rte.ctelevelsup -= ctes->depth;
-		if (planning_find_cte(ctes->level, &rte, &planned) != NULL)
+		for (Index up = rte.ctelevelsup; up > 0; up--)
+			owner = owner->parent_root;
+		if (!is_around(owner, ctes->level))
+			return false;
+		ctes->found = true;
+		if (planning_find_cte(ctes->at, &rte, &planned) != NULL)
 			ctes->levels = list_append_unique_ptr(ctes->levels, planned);
 		return false;
 	}
-	if (!IsA(node, Query) && !IsA(node, SubPlan))
+	if (IsA(node, SubPlan))
+	{
+		walk_level(ctes, planning_level_of(ctes->level->glob, (SubPlan *) node));
+		return false;
+	}
+	if (!IsA(node, Query))
 		return expression_tree_walker(node, outer_ctes_walker, context);
 	ctes->depth++;
-	if (IsA(node, Query))
-		(void) query_tree_walker((Query *) node, outer_ctes_walker, context, QTW_EXAMINE_RTES_BEFORE);
-	else
-	{
-		PlannerInfo *level = planning_level_of(ctes->level->glob, (SubPlan *) node);
-
-		(void) query_tree_walker(level->parse, outer_ctes_walker, context, QTW_EXAMINE_RTES_BEFORE);
-		(void) outer_ctes_walker((Node *) level->init_plans, context);
-	}
+	(void) query_tree_walker((Query *) node, outer_ctes_walker, context, QTW_EXAMINE_RTES_BEFORE);
 	ctes->depth--;
 	return false;
 }
@@ -101,8 +128,7 @@ outer_ctes_of(const PlannerInfo *level)
 {
 	OuterCtes	ctes = {.level = level};
 
-	(void) query_tree_walker(level->parse, outer_ctes_walker, &ctes, QTW_EXAMINE_RTES_BEFORE);
-	(void) outer_ctes_walker((Node *) level->init_plans, &ctes);
+	walk_level(&ctes, level);
 	return ctes;
 }
 
