@@ -198,6 +198,8 @@ translate_result(Translation *translation, Aggref *aggref, PenumbraAggregateCall
 		return true;
 	if (!makes_array(aggref, call->function))
 		return translate_type_of(translation, (Node *) aggref, &call->result);
+	if (aggref->aggfnoid == F_ARRAY_AGG_ANYARRAY)
+		return translation_refuse(translation, "array of arrays") >= 0;
 	call->label = get_element_type(aggref->aggtype);
 	return translate_is_its_image(call->label) ||
 		translation_refuse(translation, psprintf("array of %s", format_type_be(call->label))) >= 0;
