@@ -5,7 +5,7 @@ from harness import Harness, search
 from join_queries import JoinQueryGenerator
 from tables import READER
 
-ENGINE_SHARE_MIN = 0.9
+ENGINE_SHARE_MIN = 0.85
 # Of the queries that run in the engine, those that are one node.
 WHOLE_SHARE_MIN = 0.4
 OTHER_ORDER_SHARE_MAX = 0.01

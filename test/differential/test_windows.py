@@ -8,7 +8,7 @@ from window_queries import WindowQueryGenerator
 # Of the queries that run in the engine, those that are one node: not windows with other frames, of text in a locale.
 WHOLE_SHARE_MIN = 0.4
 # See Harness.reset().
-SETTINGS = (("statement_timeout", "10s", 1), ("work_mem", "64kB", 5), ("penumbra.threads_per_query", "0", 3),
+SETTINGS = (("statement_timeout", "30s", 1), ("work_mem", "64kB", 5), ("penumbra.threads_per_query", "0", 3),
             ("plan_cache_mode", "force_generic_plan", 7))  # fmt: skip
 # PostgreSQL's answer to a frame that begins after the last row of a partition that it has not read to the end.
 PG_DEFECT = "expected error XX000: unexpected end of tuplestore"

@@ -218,6 +218,14 @@ pipeline_of_table(PlannerInfo *root, RelOptInfo *rel)
 	return apply_subplans(root, rel, planned, with_subplans) ? planned : NULL;
 }
 
+static bool
+is_shared_level(PlannerInfo *level)
+{
+	const RelPipeline *planned = base_pipelines_find(level, fetch_upper_rel(level, UPPERREL_FINAL, NULL));
+
+	return planned != NULL && pipeline_can_share(planned->pipeline->top);
+}
+
 /* Goes on with what is remembered of the level's last step.  Its outputs may be positions of rows, for columns. */
 static RelPipeline *
 copy_of_level(PlannerInfo *subroot, List **outputs)
@@ -236,7 +244,12 @@ copy_of_level(PlannerInfo *subroot, List **outputs)
 		SubPlan    *subplan = lfirst_node(SubPlan, lc);
 
 		if (subplan->subLinkType == CTE_SUBLINK)
-			continue;			/* its rows are a pipeline of ours */
+		{
+			/* its rows are a pipeline of ours; what is shared has cost nothing yet */
+			if (is_shared_level(planning_level_of(subroot->glob, subplan)))
+				planned->startup_cost += subplan->startup_cost + subplan->per_call_cost;
+			continue;
+		}
 		if (init_plan_must_wait(subroot, subplan, true, false))
 		{
 			planning_refuse("subquery that need not be evaluated", NULL);
