@@ -268,17 +268,18 @@ find_separate_work(PipelineStage *stage, List *keys, List *shared, List **visite
 	}
 }
 
+/* Sources' plans were counted with the path, and what must not be computed twice may lie on the way. */
 static bool
-reads_source(const PipelineStage *stage)
+must_stay(const PipelineStage *stage)
 {
 	ListCell   *lc;
 
 	foreach(lc, stage->inputs)
 	{
-		if (reads_source(lfirst(lc)))
+		if (must_stay(lfirst(lc)))
 			return true;
 	}
-	return stage->source != NULL;
+	return stage->source != NULL || stage->single_cte > 0;
 }
 
 /* A stage's copy, where it has one, so that what stays shared has one. */
@@ -344,9 +345,8 @@ separate_readers(Pipeline *pipeline)
 	{
 		SharedStage *candidate = lfirst(lc);
 
-		/* The plans of sources were counted with the path. */
 		if (candidate->separate_work >= SEPARATE_WORK_MAX * work_of(candidate->stage, 1) ||
-			reads_source(candidate->stage))
+			must_stay(candidate->stage))
 			shared = foreach_delete_current(shared, lc);
 	}
 	if (shared != NIL)
