@@ -75,4 +75,7 @@ def database(request, server):
                 connection.execute(statement)
         for statement in JOIN_VIEWS:
             connection.execute(statement)
-    return name
+    yield name
+    # The expressions that its queries wanted would leave no room for the next one's.
+    with server.connect() as connection:
+        connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
