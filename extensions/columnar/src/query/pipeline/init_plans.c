@@ -128,7 +128,15 @@ outer_ctes_of(const PlannerInfo *level)
 {
 	OuterCtes	ctes = {.level = level};
 
-	walk_level(&ctes, level);
+	/* Most have none, and levels can be many. */
+	while ((level = level->parent_root) != NULL)
+	{
+		if (level->parse->cteList != NIL)
+		{
+			walk_level(&ctes, ctes.level);
+			break;
+		}
+	}
 	return ctes;
 }
 
