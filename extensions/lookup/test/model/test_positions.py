@@ -52,6 +52,13 @@ def read(connection: psycopg.Connection, executions: list[tuple[str, int]]) -> l
     return [connection.execute(f"EXECUTE {name}({number})").fetchall() for name, number in executions]
 
 
+def comparable(name: str, rows: list) -> list:
+    """A scan backward returns the rows of a posting list forward, and deduplication makes such lists between two scans:
+    equal keys have no order of rows then, and LIMIT takes any of the last key."""
+    last_key = rows[-1][0] if name == "last_k" and rows else None
+    return sorted(row[:1] if row[0] == last_key else row for row in rows)
+
+
 @pytest.mark.timeout(600)
 def test_concurrent_writers(server, seed):
     rng = random.Random(seed)
@@ -82,8 +89,7 @@ def test_concurrent_writers(server, seed):
                 for execution, rows, other_rows in zip(
                     executions, read(stock, executions), read(ready, executions), strict=True
                 ):
-                    # Entries of equal keys come in the order of rows, which is that of one index at two times.
-                    assert sorted(rows) == sorted(other_rows), (seed, step, execution)
+                    assert comparable(execution[0], rows) == comparable(execution[0], other_rows), (seed, step, execution)
                     if execution[0] in ("next_k", "k_only", "next_u"):
                         assert [row[0] for row in rows] == [row[0] for row in other_rows], (seed, step, execution)
                 stock.execute("COMMIT")
