@@ -11,7 +11,8 @@
  *
  * Which of a query's nodes read a CTE is known when it is planned as a whole.
  * Only then is it seen whether a CTE whose rows differ from one computation to
- * the next, as the first rows of an order with ties, is computed once.
+ * the next, as the first rows of an order with ties, is computed once.  In the
+ * ordinary plans of our nodes PostgreSQL computes it (custom_scan.c).
  *
  *-------------------------------------------------------------------------
  */

@@ -85,6 +85,13 @@ SELECT same('WITH s AS (SELECT shop, sum(weight) AS total FROM sales GROUP BY sh
 SELECT same('WITH s AS (SELECT shop, sum(weight) AS total FROM sales GROUP BY shop)
   SELECT count(*) > 0 FROM s a, (SELECT random() < 2 AS t, max(total) AS most FROM s) m WHERE a.total = m.most');
 
+-- Below a node that goes over to its ordinary plan, where one side alone would compute it again.
+CREATE FUNCTION halves() RETURNS text LANGUAGE sql AS $$SELECT 'WITH s AS (SELECT id, amount FROM sales ORDER BY day LIMIT 150)
+  SELECT a.k, b.k FROM (SELECT id / 180 AS k, mode() WITHIN GROUP (ORDER BY CASE WHEN id / 90 % 2 = 0 THEN amount * 0 ELSE amount * 0.0 END) FROM s GROUP BY 1) a
+  FULL JOIN (SELECT id / 180 AS k FROM s GROUP BY 1) b ON a.k = b.k WHERE a.k IS NULL OR b.k IS NULL OR mode <> 0'$$;
+SELECT same(halves());
+SELECT trim(p) FROM plan(halves(), 'ANALYZE, TIMING OFF, SUMMARY OFF, BUFFERS OFF, COSTS OFF') p WHERE p ~ 'Ordinary Plan|CTE Scan';
+
 -- Cursors that go back, prepared statements, changes between executions.
 BEGIN;
 DECLARE c SCROLL CURSOR FOR WITH s AS (SELECT shop, count(*) AS n FROM sales GROUP BY shop) SELECT a.shop, a.n + b.n FROM s a JOIN s b USING (shop) ORDER BY 1;

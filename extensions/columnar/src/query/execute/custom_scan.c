@@ -72,6 +72,9 @@
 #include "query/planning/planning.h"
 #include "query/planning/refusal.h"
 
+/* Beside the executor's flags, which nodes hand on: the node is in the ordinary plan of another. */
+#define EXEC_FLAG_ORDINARY 0x40000000
+
 /* What the C library by itself leaves at the top of an arena. */
 #define LIBRARY_KEPT_BYTES_MAX ((Size) 64 << 20)
 
@@ -138,7 +141,6 @@ check_functions(PenumbraScanState *state)
 	ListCell   *lc;
 	Oid			function_oid;
 
-	GetUserIdAndSecContext(&state->user_oid, &state->security_context);
 	foreach(lc, pipeline_stages(state->pipeline))
 	{
 		PipelineStage *stage = lfirst(lc);
@@ -152,6 +154,26 @@ check_functions(PenumbraScanState *state)
 		start_ordinary(state, "permission on a function is missing");
 		return;
 	}
+}
+
+/*
+ * A CTE that must not be computed twice is computed once in the finished plan
+ * (shared_ctes.c), but an ordinary plan may scan it and have another node of
+ * ours that computes it.  There such a node scans it, too.
+ */
+static bool
+must_scan_cte(const PenumbraScanState *state)
+{
+	ListCell   *lc;
+
+	if (!(state->eflags & EXEC_FLAG_ORDINARY))
+		return false;
+	foreach(lc, pipeline_stages(state->pipeline))
+	{
+		if (((const PipelineStage *) lfirst(lc))->single_cte != 0)
+			return true;
+	}
+	return false;
 }
 
 /* The index that a node of the ordinary plan reads. */
@@ -235,7 +257,11 @@ begin_scan(CustomScanState *node, EState *estate, int eflags)
 	/* Finds the sources that open_relations() hands out to the scans, in their order. */
 	if (!external_rows_begin(state, estate))
 		state->pipeline->is_checked = false;
-	check_functions(state);
+	GetUserIdAndSecContext(&state->user_oid, &state->security_context);
+	if (must_scan_cte(state))
+		start_ordinary(state, "a CTE that is computed once, by PostgreSQL");
+	else
+		check_functions(state);
 	if (eflags & EXEC_FLAG_EXPLAIN_ONLY)
 		return;
 	state->runtime_states = ExecInitExprList(scan->custom_exprs, &node->ss.ps);
@@ -275,7 +301,7 @@ start_ordinary(PenumbraScanState *state, const char *reason)
 	GetUserIdAndSecContext(&user_oid, &security_context);
 	SetUserIdAndSecContext(state->user_oid, state->security_context);
 	state->ordinary = ExecInitNode(linitial(scan->custom_plans), estate,
-								   state->eflags & ~(EXEC_FLAG_BACKWARD | EXEC_FLAG_MARK));
+								   (state->eflags & ~(EXEC_FLAG_BACKWARD | EXEC_FLAG_MARK)) | EXEC_FLAG_ORDINARY);
 	SetUserIdAndSecContext(user_oid, security_context);
 	state->css.custom_ps = list_make1(state->ordinary);
 	MemoryContextSwitchTo(old_context);
