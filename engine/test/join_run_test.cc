@@ -343,7 +343,7 @@ TEST(Join, ReadsOnlyWhatIsNeeded) {
   plan.Join(probe, build, PENUMBRA_JOIN_INNER, {{plan.ColumnOf(probe, 1), plan.ColumnOf(build, 0), false}});
   plan.Project({plan.Column(0), plan.Column(4)});
   plan.Finish();
-  const std::vector<Operator>& operators = plan.plan()->operators();
+  const Operators& operators = plan.plan()->operators();
   EXPECT_EQ(operators[probe].needed, (std::vector<bool>{true, true, false}));
   EXPECT_EQ(operators[build].needed, (std::vector<bool>{true, true, false}));
   EXPECT_EQ(operators[2].join.BuildColumnsKept(), (std::vector<int>{1}));

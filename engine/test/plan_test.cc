@@ -103,7 +103,7 @@ TEST(PlanTest, NeedsOnlyWhatIsRead) {
   plan.Project({plan.Column(1), plan.Column(2)});
   plan.Project({plan.Column(0)});
   plan.Finish();
-  const std::vector<Operator>& operators = PlanOf(plan).operators();
+  const Operators& operators = PlanOf(plan).operators();
   EXPECT_EQ(operators[0].needed, (std::vector<bool>{true, true, false}));
   EXPECT_EQ(operators[0].scan.needed, (std::vector<bool>{false, true, false}));
   EXPECT_EQ(operators[1].needed, (std::vector<bool>{false, true, false}));

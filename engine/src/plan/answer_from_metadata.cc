@@ -8,7 +8,7 @@
 
 namespace penumbra {
 
-void AnswerFromMetadata(std::vector<Operator>* operators, const std::vector<PenumbraOperator>& order) {
+void AnswerFromMetadata(Operators* operators, const std::vector<PenumbraOperator>& order) {
   for (PenumbraOperator id : order) {
     const Operator& aggregation = (*operators)[id];
     if (aggregation.kind != Operator::Kind::kAggregation) continue;

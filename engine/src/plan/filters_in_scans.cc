@@ -39,7 +39,7 @@ void NumberRemembered(ScanSpec* scan) {
 
 }  // namespace
 
-void RunFiltersInScans(std::vector<Operator>* operators, const std::vector<PenumbraOperator>& order) {
+void RunFiltersInScans(Operators* operators, const std::vector<PenumbraOperator>& order) {
   for (PenumbraOperator id : order) {
     Operator& filter = (*operators)[id];
     if (filter.kind != Operator::Kind::kFilter) continue;

@@ -1,6 +1,7 @@
 // The nodes of a plan's graph.
 #pragma once
 
+#include <deque>
 #include <vector>
 
 #include "aggregate/aggregation_spec.h"
@@ -42,5 +43,8 @@ struct Operator {
 
   std::vector<PenumbraType> output_types() const;
 };
+
+// Grows without moving what is in it, which is large.
+using Operators = std::deque<Operator>;
 
 }  // namespace penumbra

@@ -6,7 +6,7 @@
 
 namespace penumbra {
 
-void TellAggregationsHaving(std::vector<Operator>* operators, const std::vector<PenumbraOperator>& order) {
+void TellAggregationsHaving(Operators* operators, const std::vector<PenumbraOperator>& order) {
   for (PenumbraOperator id : order) {
     const Operator& filter = (*operators)[id];
     if (filter.kind != Operator::Kind::kFilter) continue;

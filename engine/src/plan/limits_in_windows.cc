@@ -66,7 +66,7 @@ std::optional<WindowLimit> LimitOf(const Expr& condition, const WindowSpec& wind
 
 }  // namespace
 
-void TellWindowsLimits(std::vector<Operator>* operators, const std::vector<PenumbraOperator>& order) {
+void TellWindowsLimits(Operators* operators, const std::vector<PenumbraOperator>& order) {
   for (PenumbraOperator id : order) {
     const Operator& filter = (*operators)[id];
     if (filter.kind != Operator::Kind::kFilter) continue;

@@ -7,7 +7,7 @@
 
 namespace penumbra {
 
-void FindNeededColumns(std::vector<Operator>* operators, const std::vector<PenumbraOperator>& order) {
+void FindNeededColumns(Operators* operators, const std::vector<PenumbraOperator>& order) {
   for (PenumbraOperator id : order) (*operators)[id].needed.assign((*operators)[id].output.size(), false);
   Operator& output = (*operators)[order.back()];
   output.needed.assign(output.output.size(), true);

@@ -3,7 +3,7 @@
 namespace penumbra {
 namespace {
 
-void Visit(const std::vector<Operator>& operators, PenumbraOperator id, std::vector<bool>* is_visited,
+void Visit(const Operators& operators, PenumbraOperator id, std::vector<bool>* is_visited,
            std::vector<PenumbraOperator>* order) {
   if ((*is_visited)[id]) return;
   (*is_visited)[id] = true;
@@ -13,7 +13,7 @@ void Visit(const std::vector<Operator>& operators, PenumbraOperator id, std::vec
 
 }  // namespace
 
-void RunPasses(std::vector<Operator>* operators, const std::vector<PenumbraOperator>& order) {
+void RunPasses(Operators* operators, const std::vector<PenumbraOperator>& order) {
   // A top-N becomes the neighbour of a scan only below projections.
   MoveTopNBelowProjections(operators, order);
   RunFiltersInScans(operators, order);
@@ -26,7 +26,7 @@ void RunPasses(std::vector<Operator>* operators, const std::vector<PenumbraOpera
   KeepVisibleOrders(operators, order);
 }
 
-std::vector<PenumbraOperator> OrderOperators(const std::vector<Operator>& operators, PenumbraOperator output) {
+std::vector<PenumbraOperator> OrderOperators(const Operators& operators, PenumbraOperator output) {
   std::vector<PenumbraOperator> order;
   std::vector<bool> is_visited(operators.size());
   Visit(operators, output, &is_visited, &order);

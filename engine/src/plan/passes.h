@@ -11,18 +11,18 @@
 
 namespace penumbra {
 
-void RunPasses(std::vector<Operator>* operators, const std::vector<PenumbraOperator>& order);
+void RunPasses(Operators* operators, const std::vector<PenumbraOperator>& order);
 
 // Those that `output` depends on, inputs first.
-std::vector<PenumbraOperator> OrderOperators(const std::vector<Operator>& operators, PenumbraOperator output);
+std::vector<PenumbraOperator> OrderOperators(const Operators& operators, PenumbraOperator output);
 
-void MoveTopNBelowProjections(std::vector<Operator>* operators, const std::vector<PenumbraOperator>& order);
-void RunFiltersInScans(std::vector<Operator>* operators, const std::vector<PenumbraOperator>& order);
-void AddRuntimeFilters(std::vector<Operator>* operators, const std::vector<PenumbraOperator>& order);
-void FindNeededColumns(std::vector<Operator>* operators, const std::vector<PenumbraOperator>& order);
-void TellAggregationsHaving(std::vector<Operator>* operators, const std::vector<PenumbraOperator>& order);
-void KeepVisibleOrders(std::vector<Operator>* operators, const std::vector<PenumbraOperator>& order);
-void TellWindowsLimits(std::vector<Operator>* operators, const std::vector<PenumbraOperator>& order);
-void AnswerFromMetadata(std::vector<Operator>* operators, const std::vector<PenumbraOperator>& order);
+void MoveTopNBelowProjections(Operators* operators, const std::vector<PenumbraOperator>& order);
+void RunFiltersInScans(Operators* operators, const std::vector<PenumbraOperator>& order);
+void AddRuntimeFilters(Operators* operators, const std::vector<PenumbraOperator>& order);
+void FindNeededColumns(Operators* operators, const std::vector<PenumbraOperator>& order);
+void TellAggregationsHaving(Operators* operators, const std::vector<PenumbraOperator>& order);
+void KeepVisibleOrders(Operators* operators, const std::vector<PenumbraOperator>& order);
+void TellWindowsLimits(Operators* operators, const std::vector<PenumbraOperator>& order);
+void AnswerFromMetadata(Operators* operators, const std::vector<PenumbraOperator>& order);
 
 }  // namespace penumbra

@@ -65,7 +65,7 @@ class Plan {
 
   // Of a finished plan.
   bool is_finished() const { return output_ >= 0; }
-  const std::vector<Operator>& operators() const { return operators_; }
+  const Operators& operators() const { return operators_; }
   const Operator& op(PenumbraOperator id) const { return operators_[id]; }
   PenumbraOperator output() const { return output_; }
   // Those that the output depends on, inputs first.
@@ -143,7 +143,7 @@ class Plan {
   std::unordered_map<std::string, PenumbraExpr> ids_;  // by structure: equal expressions are one node
   std::vector<int> uses_;
   int memo_slots_ = 0;
-  std::vector<Operator> operators_;
+  Operators operators_;
   std::vector<PenumbraOperator> order_;
   PenumbraOperator output_ = -1;
   std::string reason_;

@@ -25,7 +25,7 @@ namespace penumbra {
 namespace {
 
 // Returns whether a scan asks for the filter now.
-bool PassDown(std::vector<Operator>* operators, PenumbraOperator id, const RuntimeFilter& filter) {
+bool PassDown(Operators* operators, PenumbraOperator id, const RuntimeFilter& filter) {
   Operator& current = (*operators)[id];
   const OperatorKind& kind = KindOf(current);
   if (kind.role == PipelineRole::kSource) {
@@ -42,7 +42,7 @@ bool PassDown(std::vector<Operator>* operators, PenumbraOperator id, const Runti
 
 }  // namespace
 
-void AddRuntimeFilters(std::vector<Operator>* operators, const std::vector<PenumbraOperator>& order) {
+void AddRuntimeFilters(Operators* operators, const std::vector<PenumbraOperator>& order) {
   for (PenumbraOperator id : order) {
     Operator& join = (*operators)[id];
     if (KindOf(join).role != PipelineRole::kProbe || !join.join.DropsProbeRows()) continue;

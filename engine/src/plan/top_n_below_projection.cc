@@ -31,7 +31,7 @@ void Exchange(Operator* top_n, Operator* projection, const Operator& input) {
 
 }  // namespace
 
-void MoveTopNBelowProjections(std::vector<Operator>* operators, const std::vector<PenumbraOperator>& order) {
+void MoveTopNBelowProjections(Operators* operators, const std::vector<PenumbraOperator>& order) {
   for (PenumbraOperator id : order) {
     while ((*operators)[id].kind == Operator::Kind::kSort && (*operators)[id].sort.limit >= 0) {
       const PenumbraOperator below = (*operators)[id].inputs[0];

@@ -5,7 +5,7 @@
 
 namespace penumbra {
 
-void KeepVisibleOrders(std::vector<Operator>* operators, const std::vector<PenumbraOperator>& order) {
+void KeepVisibleOrders(Operators* operators, const std::vector<PenumbraOperator>& order) {
   for (PenumbraOperator id = order.back();; id = (*operators)[id].inputs[0]) {
     Operator& op = (*operators)[id];
     op.window.any_partition_order = false;

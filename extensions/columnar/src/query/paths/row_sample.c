@@ -158,16 +158,19 @@ add_aggregates(Translation *translation, const PipelineStage *scan, ServedTable 
 	return translation->current >= 0 && translation_finish(translation);
 }
 
-/* Of what a sample has shown each planning would look again. */
+/* What a sample has shown, each planning would look for again. */
 #define KNOWN_SAMPLES 64
 
-/* The share of the rows of a large table that pass, until the table has another size. */
-typedef struct KnownShare
+/* Of a small table until something else is in the cache; of a large one until it has another size. */
+typedef struct KnownSample
 {
-	uint64		quals;			/* hash of them and of the table */
+	uint64		hash;			/* of the table, its columns and the quals */
 	double		rows;
-	double		share;
-} KnownShare;
+	uint64		bytes;
+	double		share;			/* of the rows that pass, or -1 */
+	int			bounds_count;
+	ColumnBounds bounds[SAMPLED_COLUMNS_MAX];
+} KnownSample;
 
 static bool
 has_other_size(double known_rows, double rows)
@@ -175,25 +178,32 @@ has_other_size(double known_rows, double rows)
 	return rows > known_rows * 1.2 || rows < known_rows * 0.8;
 }
 
-static KnownShare *
-known_share(PlannerInfo *root, const ServedTable *table)
+static uint64
+add_to_hash(uint64 hash, Node *node)
 {
-	static KnownShare known[KNOWN_SAMPLES];
-	uint64		hash = table->oid;
-	KnownShare *entry;
+	char	   *text = nodeToString(node);
+
+	hash = hash_combine64(hash, hash_bytes_extended((const unsigned char *) text, strlen(text), 0));
+	pfree(text);
+	return hash;
+}
+
+static KnownSample *
+known_sample(PlannerInfo *root, const ServedTable *table, bool is_of_all)
+{
+	static KnownSample known[KNOWN_SAMPLES];
+	uint64		hash = add_to_hash(table->oid, (Node *) table->attnums);
+	const CacheCoverage *coverage = &table->coverage;
+	KnownSample *entry;
 	ListCell   *lc;
 
 	foreach(lc, table->quals)
-	{
-		char	   *text = nodeToString(relation_numbers_normalize(root,
-																   (Node *) ((TableQual *) lfirst(lc))->rinfo->clause));
-
-		hash = hash_combine64(hash, hash_bytes_extended((const unsigned char *) text, strlen(text), 0));
-		pfree(text);
-	}
+		hash = add_to_hash(hash, relation_numbers_normalize(root, (Node *) ((TableQual *) lfirst(lc))->rinfo->clause));
 	entry = &known[hash % KNOWN_SAMPLES];
-	if (entry->quals != hash || has_other_size(entry->rows, table->coverage.cached_rows))
-		*entry = (KnownShare) {hash, table->coverage.cached_rows, -1};
+	if (entry->hash != hash ||
+		(is_of_all ? entry->rows != coverage->cached_rows || entry->bytes != coverage->cached_bytes
+		 : has_other_size(entry->rows, coverage->cached_rows)))
+		*entry = (KnownSample) {.hash = hash,.rows = coverage->cached_rows,.bytes = coverage->cached_bytes,.share = -1};
 	return entry;
 }
 
@@ -239,22 +249,26 @@ void
 row_sample_take(PlannerInfo *root, ServedTable *table, Relation relation)
 {
 	bool		is_of_all = table->coverage.cached_rows <= SAMPLED_ROWS_MAX;
-	KnownShare *known;
+	KnownSample *known;
+	ListCell   *lc;
 
 	if (table->quals == NIL || table->rel->tuples < SAMPLED_ROWS_MIN ||
 		table->coverage.cached_rows < table->rel->tuples * COVERED_SHARE_MIN ||
 		!((is_of_all && bms_membership(root->all_baserels) == BMS_MULTIPLE) || has_expressions(root, table)))
 		return;
-	if (is_of_all)
+	known = known_sample(root, table, is_of_all);
+	if (known->share < 0)
 	{
-		take(root, table, relation, true);
+		take(root, table, relation, is_of_all);
+		known->share = table->sampled_share;
+		known->bounds_count = 0;
+		foreach(lc, table->bounds)
+			known->bounds[known->bounds_count++] = *(ColumnBounds *) lfirst(lc);
 		return;
 	}
-	known = known_share(root, table);
 	table->sampled_share = known->share;
-	if (known->share < 0)
-		take(root, table, relation, false);
-	known->share = table->sampled_share;
+	for (int i = 0; i < known->bounds_count; i++)
+		table->bounds = lappend(table->bounds, memcpy(palloc(sizeof(ColumnBounds)), &known->bounds[i], sizeof(ColumnBounds)));
 }
 
 const ColumnBounds *

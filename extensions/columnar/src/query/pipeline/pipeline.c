@@ -7,6 +7,8 @@
  */
 #include "postgres.h"
 
+#include <math.h>
+
 #include "catalog/pg_aggregate.h"
 #include "catalog/pg_operator_d.h"
 #include "catalog/pg_opfamily_d.h"
@@ -14,6 +16,7 @@
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/clauses.h"
+#include "utils/builtins.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/typcache.h"
@@ -274,7 +277,17 @@ pipeline_find_expr(const List *exprs, const Node *expr)
 
 /* ---------------------------------------------------------------- as lists */
 
-/* Parallel workers get it as text, where a number without a point is an Integer. */
+/* Of whole rows.  Parallel workers get it as text, where a number without a point is an Integer. */
+static Node *
+rows_to_node(double rows)
+{
+	char	   *text = palloc(MAXINT8LEN + sizeof(".0"));
+	int			length = pg_ulltoa_n((uint64) Min(rint(rows), 1e18), text);
+
+	memcpy(text + length, ".0", sizeof(".0"));
+	return (Node *) makeFloat(text);
+}
+
 static List *
 stage_to_list(const PipelineStage *stage, List *inputs)
 {
@@ -287,9 +300,9 @@ stage_to_list(const PipelineStage *stage, List *inputs)
 											stage->table_oids, stage->table_attnums));
 	fields = list_concat(fields, list_make5(makeInteger(stage->join_kind), stage->join_keys,
 											makeBoolean(stage->is_null_aware), stage->grouping_sets,
-											makeFloat(psprintf("%.1f", stage->rows))));
-	fields = list_concat(fields, list_make5(stage->source, makeFloat(psprintf("%.1f", stage->probe_rows)),
-											makeFloat(psprintf("%.1f", stage->build_rows)), stage->frames,
+											rows_to_node(stage->rows)));
+	fields = list_concat(fields, list_make5(stage->source, rows_to_node(stage->probe_rows),
+											rows_to_node(stage->build_rows), stage->frames,
 											makeBoolean(stage->may_refuse_lists)));
 	return lappend(fields, makeInteger(stage->single_cte));
 }
