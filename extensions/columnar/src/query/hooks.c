@@ -53,8 +53,11 @@ penumbra_set_rel_pathlist(PlannerInfo *root, RelOptInfo *rel, Index rti, RangeTb
 	if (previous_set_rel_pathlist_hook)
 		previous_set_rel_pathlist_hook(root, rel, rti, rte);
 	CHECK_FOR_INTERRUPTS();
-	if (scan_paths_may_add(rel, rte) && (planning = planning_current()) != NULL &&
-		planning->is_enabled)
+	planning = planning_current();
+	if (planning == NULL || !planning->is_enabled)
+		return;
+	planning->has_conditions_of_ctes |= rte->rtekind == RTE_CTE && rel->baserestrictinfo != NIL;
+	if (scan_paths_may_add(rel, rte))
 	{
 		planning->root = root;
 		scan_paths_add(root, rel, rte);
@@ -231,6 +234,7 @@ penumbra_planner(COMPAT_PLANNER_PARAMETERS)
 		query = given;
 	}
 	if (inlined != NULL && planning.tables != NIL && !planning.has_executions &&
+		(planning.has_conditions_of_ctes || !require_plan_is_penumbra(stmt)) &&
 		(MODE_IS_FORCED() || stmt->planTree->total_cost >= REPLAN_COST_MIN))
 	{
 		SecondPlanning second = {COMPAT_PLANNER_VALUES, .query = inlined, .planning = &other};

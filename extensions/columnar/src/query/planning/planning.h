@@ -64,6 +64,7 @@ typedef struct Planning
 	bool		is_below_barrier;
 	bool		has_single_ctes;	/* a pipeline reads a CTE that must not be computed twice, see shared_ctes.h */
 	bool		leaves_single_ctes; /* these are PostgreSQL's */
+	bool		has_conditions_of_ctes; /* a reference has some, which would reach into an inlined CTE */
 	bool		is_cursor;		/* of DECLARE or PL/pgSQL */
 	bool		has_executions; /* of a correlated subquery, which cost less than a join of ours */
 	int			refused_stages; /* aggregations and DISTINCTs over served tables */
