@@ -37,6 +37,7 @@
 #include "nodes/makefuncs.h"
 #include "nodes/pathnodes.h"
 #include "nodes/plannodes.h"
+#include "optimizer/cost.h"
 #include "optimizer/geqo.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
@@ -533,6 +534,51 @@ compat_complete_join(PlannerInfo *root, RelOptInfo *rel)
 		set_cheapest(rel->grouped_rel);
 	}
 #endif
+}
+
+/* How joins may be made, by settings; 19 has looked at these before, and made a mask of them. */
+typedef struct CompatJoinMethods
+{
+	bool		has_merge;
+	bool		has_material;
+	bool		has_memoize;
+	uint64		mask;
+} CompatJoinMethods;
+
+static inline void
+compat_set_join_methods(PlannerInfo *root, CompatJoinMethods methods)
+{
+	enable_mergejoin = methods.has_merge;
+	enable_material = methods.has_material;
+	enable_memoize = methods.has_memoize;
+#if PG_VERSION_NUM >= 190000
+	root->glob->default_pgs_mask = methods.mask;
+#else
+	(void) root;
+#endif
+}
+
+static inline CompatJoinMethods
+compat_join_methods(PlannerInfo *root)
+{
+	CompatJoinMethods methods = {enable_mergejoin, enable_material, enable_memoize};
+
+#if PG_VERSION_NUM >= 190000
+	methods.mask = root->glob->default_pgs_mask;
+#else
+	(void) root;
+#endif
+	return methods;
+}
+
+/* Hash joins, and nested loops whose inner side is read again as it is. */
+static inline CompatJoinMethods
+compat_simple_join_methods(CompatJoinMethods methods)
+{
+#if PG_VERSION_NUM >= 190000
+	methods.mask &= ~(PGS_MERGEJOIN_ANY | PGS_NESTLOOP_MATERIALIZE | PGS_NESTLOOP_MEMOIZE);
+#endif
+	return (CompatJoinMethods) {.mask = methods.mask};
 }
 
 /* 19 names what removes duplicates of sorted rows as the plan's node; it was another path's name. */

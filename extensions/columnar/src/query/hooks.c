@@ -88,10 +88,10 @@ penumbra_join_search(PlannerInfo *root, int levels_needed, List *initial_rels)
 	bool		is_genetic = enable_geqo && levels_needed >= geqo_threshold;
 	RelOptInfo *rel = NULL;
 
-	if (is_genetic && planning != NULL && planning->tables != NIL)
+	if (planning != NULL && planning->tables != NIL && (is_genetic || previous_join_search_hook == NULL))
 	{
 		planning->root = root;
-		rel = join_search_greedy(root, initial_rels);
+		rel = join_search_simple(root, levels_needed, initial_rels, is_genetic);
 	}
 	if (rel != NULL)
 		return rel;

@@ -1,7 +1,11 @@
 /*-------------------------------------------------------------------------
  *
  * join_search.c
- *	  The order of joins of more relations than can all be tried.
+ *	  The order of joins that are ours.
+ *
+ * PostgreSQL's search spends most of its time on ways to join that lose where
+ * ours wins: merge joins, parallel plans, loops over what is kept.  It runs
+ * without them first, and as a whole if ours is not the cheapest then.
  *
  * From geqo_threshold relations on, PostgreSQL tries random orders and frees
  * what it built for each, so that nothing of it can be continued.  Greedy
@@ -110,14 +114,17 @@ drop_pairs_of(List *pairs, const Pair *taken)
 	return pairs;
 }
 
-/* Whether PostgreSQL's best order among these costs more than ours. */
+/* What the genetic search for another order takes: 500 orders of a dozen joins and more, 30 ms at least. */
+#define GENETIC_SEARCH_COST 10000
+
+/* Whether PostgreSQL's best order among these costs more than ours, or what there is to gain is lost in the search. */
 static bool
 is_worth_it(PlannerInfo *root, RelOptInfo *rel)
 {
 	const RelPipeline *planned = base_pipelines_find(root, rel);
 
 	return MODE_IS_FORCED() || path_is_ours(rel->cheapest_total_path) ||
-		planned->startup_cost + planned->run_cost < rel->cheapest_total_path->total_cost;
+		planned->startup_cost + planned->run_cost < rel->cheapest_total_path->total_cost + GENETIC_SEARCH_COST;
 }
 
 static RelOptInfo *
@@ -143,26 +150,78 @@ join_all(PlannerInfo *root, List *relations)
 	return is_worth_it(root, linitial(relations)) ? linitial(relations) : NULL;
 }
 
-RelOptInfo *
-join_search_greedy(PlannerInfo *root, List *relations)
+/* All orders are tried without PostgreSQL's other methods from so many relations on: then these cost more than they may gain. */
+#define SIMPLE_LEVELS_MIN 4
+/* Of a table with more rows, some that an index finds may be all that the joins look at: PostgreSQL's work. */
+#define LOOKED_UP_ROWS_MIN 10000
+
+/* Whether the joins of all relations can be ours, and that of PostgreSQL's methods the simple ones are enough to see it. */
+static bool
+may_be_simple(PlannerInfo *root, int levels, List *relations, bool is_genetic)
 {
-	struct HTAB *known_hash = root->join_rel_hash;
-	int			known = list_length(root->join_rel_list);
+	ListCell   *lc;
+
+	if (!is_genetic && levels < SIMPLE_LEVELS_MIN)
+		return false;
+	foreach(lc, relations)
+	{
+		RelOptInfo *rel = lfirst(lc);
+		const Path *path = rel->cheapest_total_path;
+
+		if (base_pipelines_find(root, rel) == NULL ||
+			(!is_genetic && rel->tuples >= LOOKED_UP_ROWS_MIN && (IsA(path, IndexPath) || IsA(path, BitmapHeapPath))))
+			return false;
+	}
+	return true;
+}
+
+/* The search without merge joins, parallel plans, Memoize and Materialize. */
+static RelOptInfo *
+search_simple(PlannerInfo *root, int levels, List *relations, bool is_genetic)
+{
+	CompatJoinMethods methods = compat_join_methods(root);
+	List	   *parallel = NIL;
 	RelOptInfo *joined;
 	ListCell   *lc;
 
 	foreach(lc, relations)
 	{
-		if (base_pipelines_find(root, lfirst(lc)) == NULL)
-			return NULL;
+		RelOptInfo *rel = lfirst(lc);
+
+		if (rel->consider_parallel)
+			parallel = lappend(parallel, rel);
+		rel->consider_parallel = false;
 	}
-	root->join_rel_hash = NULL;
-	joined = join_all(root, relations);
-	if (joined == NULL)
+	PG_TRY();
 	{
-		/* The genetic search must not find ours, to which it would add paths of memory that it frees. */
-		root->join_rel_list = list_truncate(root->join_rel_list, known);
-		root->join_rel_hash = known_hash;
+		compat_set_join_methods(root, compat_simple_join_methods(methods));
+		joined = is_genetic ? join_all(root, relations) : standard_join_search(root, levels, relations);
 	}
+	PG_FINALLY();
+	{
+		compat_set_join_methods(root, methods);
+	}
+	PG_END_TRY();
+	foreach(lc, parallel)
+		((RelOptInfo *) lfirst(lc))->consider_parallel = true;
 	return joined;
+}
+
+RelOptInfo *
+join_search_simple(PlannerInfo *root, int levels, List *relations, bool is_genetic)
+{
+	struct HTAB *known_hash = root->join_rel_hash;
+	int			known = list_length(root->join_rel_list);
+	RelOptInfo *joined;
+
+	if (!may_be_simple(root, levels, relations, is_genetic))
+		return NULL;
+	root->join_rel_hash = NULL;
+	joined = search_simple(root, levels, relations, is_genetic);
+	if (joined != NULL && (is_genetic || path_is_ours(joined->cheapest_total_path)))
+		return joined;
+	/* Another search must not find what this one has made; the genetic one would add paths to it and free them. */
+	root->join_rel_list = list_truncate(root->join_rel_list, known);
+	root->join_rel_hash = known_hash;
+	return NULL;
 }

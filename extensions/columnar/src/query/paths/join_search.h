@@ -13,9 +13,10 @@
 #include "nodes/pathnodes.h"
 
 /*
- * The join of all relations, in place of the genetic search; NULL: one of them
- * or of their joins is not ours, or no legal order was found.
+ * The join of all relations, ours unless its caller takes the genetic search's
+ * place.  NULL: one of them or of their joins is not ours, PostgreSQL's joins may
+ * cost less, or no legal order was found.
  */
-extern RelOptInfo *join_search_greedy(PlannerInfo *root, List *relations);
+extern RelOptInfo *join_search_simple(PlannerInfo *root, int levels, List *relations, bool is_genetic);
 
 #endif							/* PENUMBRA_JOIN_SEARCH_H */
