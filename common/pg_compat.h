@@ -536,6 +536,24 @@ compat_complete_join(PlannerInfo *root, RelOptInfo *rel)
 #endif
 }
 
+/* Of the table's rows; 18 has constraints that do not hold for all of them. */
+static inline bool
+compat_column_is_not_null(const RelOptInfo *rel, const RangeTblEntry *rte, AttrNumber attno)
+{
+#if PG_VERSION_NUM >= 170000
+	(void) rte;
+	return bms_is_member(attno, rel->notnullattnums);
+#else
+	HeapTuple	tuple = SearchSysCache2(ATTNUM, ObjectIdGetDatum(rte->relid), Int16GetDatum(attno));
+	bool		is_not_null = HeapTupleIsValid(tuple) && ((Form_pg_attribute) GETSTRUCT(tuple))->attnotnull;
+
+	(void) rel;
+	if (HeapTupleIsValid(tuple))
+		ReleaseSysCache(tuple);
+	return is_not_null;
+#endif
+}
+
 /* How joins may be made, by settings; 19 has looked at these before, and made a mask of them. */
 typedef struct CompatJoinMethods
 {

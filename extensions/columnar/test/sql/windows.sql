@@ -106,6 +106,30 @@ SELECT x, (SELECT max(r) FROM (SELECT rank() OVER (ORDER BY o) AS r FROM win WHE
 SET work_mem = '64kB';
 SELECT * FROM windows('SELECT id, sum(n) OVER (PARTITION BY p ORDER BY id), lag(t) OVER (PARTITION BY v ORDER BY id) FROM win');
 RESET work_mem;
+-- whole partitions, whose totals a row meets in a join where its key cannot be NULL: the rows are read twice
+CREATE TABLE shares (id int NOT NULL, p int NOT NULL, q bigint NOT NULL, t varchar NOT NULL, k int, n numeric NOT NULL);
+INSERT INTO shares SELECT i, i % 7, i % 40, 'text ' || i % 13, nullif(i % 9, 0), i % 100 / 4.0 FROM generate_series(1, 9000) i;
+VACUUM ANALYZE shares;
+SELECT penumbra.load('shares') > 0 AS loaded;
+EXPLAIN (COSTS OFF) SELECT id, sum(n) OVER (PARTITION BY p) FROM shares WHERE id > 9;
+SELECT * FROM windows('SELECT id, n, sum(n) OVER (), count(*) OVER (), max(t) OVER (PARTITION BY p) FROM shares');
+SELECT * FROM windows('SELECT id, sum(k) FILTER (WHERE id % 3 = 0) OVER w, avg(n) OVER w, count(k) OVER w FROM shares WHERE q > 3 WINDOW w AS (PARTITION BY t, p, q)');
+SELECT * FROM windows('SELECT id, sum(n) OVER (PARTITION BY p ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING) AS s,
+  rank() OVER (PARTITION BY p ORDER BY id) AS r FROM shares ORDER BY s, r LIMIT 20');
+SELECT * FROM windows('SELECT p, count(*) FROM (SELECT p, n, avg(n) OVER (PARTITION BY p) AS a, min(n) OVER (PARTITION BY p, q) AS m FROM shares) s WHERE n > a AND n > m GROUP BY p');
+SELECT * FROM windows('SELECT id, sum(n) OVER (PARTITION BY p), sum(n) OVER (PARTITION BY t) FROM shares WHERE id < 0');
+-- NULL is a partition; keys that are computed, or written in several ways; frames with holes; values that depend on the order
+SELECT * FROM windows('SELECT id, sum(n) OVER (PARTITION BY k), count(*) OVER (PARTITION BY n), sum(id) OVER (PARTITION BY p + 1),
+  sum(id) OVER (PARTITION BY q RANGE UNBOUNDED PRECEDING EXCLUDE CURRENT ROW), count(*) OVER (PARTITION BY 1 + 1) FROM shares');
+SELECT * FROM windows('SELECT s.id, sum(s.n) OVER (PARTITION BY r.p) FROM shares s LEFT JOIN (SELECT * FROM shares WHERE id < 99) r ON r.id = s.id');
+-- errors of the totals' arguments are for rows that pass
+SELECT id, sum(10 / (id - 5)) OVER (PARTITION BY p) FROM shares WHERE id <> 5 ORDER BY id LIMIT 1;
+SELECT id, sum(10 / (id - 5)) OVER (PARTITION BY p) FROM shares ORDER BY id LIMIT 1;
+-- changed since it was loaded
+UPDATE shares SET p = 3 WHERE id % 10 = 0;
+INSERT INTO shares VALUES (9001, 77, 1, 'new', NULL, 1);
+SELECT * FROM windows('SELECT id, sum(n) OVER (PARTITION BY p), count(*) OVER () FROM shares');
+DROP TABLE shares;
 -- rows of the heap, and none
 INSERT INTO win VALUES (6000, 3, NULL, NULL, 'NaN', 0, 'NaN', 'new');
 DELETE FROM win WHERE id % 50 = 0;

@@ -159,7 +159,7 @@ add_aggregates(Translation *translation, const PipelineStage *scan, ServedTable 
 }
 
 /* What a sample has shown, each planning would look for again. */
-#define KNOWN_SAMPLES 64
+#define KNOWN_SAMPLES 256
 
 /* Of a small table until something else is in the cache; of a large one until it has another size. */
 typedef struct KnownSample

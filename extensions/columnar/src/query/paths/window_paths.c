@@ -28,6 +28,7 @@
 #include "query/paths/core_path.h"
 #include "query/paths/custom_path.h"
 #include "query/paths/order_clauses.h"
+#include "query/paths/partition_totals.h"
 #include "query/paths/window_paths.h"
 #include "query/pipeline/cost.h"
 #include "query/pipeline/pipeline.h"
@@ -110,23 +111,28 @@ window_functions_walker(Node *node, void *context)
 	return expression_tree_walker(node, window_functions_walker, context);
 }
 
+/* rows: those below all windows. */
 static bool
-add_window(PlannerInfo *root, RelPipeline *planned, const WindowAggPath *path)
+add_window(PlannerInfo *root, RelPipeline *planned, const RelPipeline *rows, const WindowAggPath *path)
 {
 	const WindowClause *clause = path->winclause;
 	WindowFunctions functions = {clause->winref, NIL};
 	PipelineStage *below = planned->pipeline->top;
-	PipelineStage *stage = pipeline_add_stage(planned->pipeline, PIPELINE_WINDOW, NIL);
+	PipelineStage *stage;
 	WindowClause *frame = makeNode(WindowClause);
 	List	   *keys = NIL;
 
+	(void) window_functions_walker((Node *) root->processed_tlist, &functions);
+	(void) window_functions_walker((Node *) compat_run_conditions(path), &functions);
+	functions.found = (List *) rel_pipeline_normalize(root, planned, (Node *) functions.found);
+	if (partition_totals_add(root, planned, rows, clause, functions.found, path->path.pathtarget->width))
+		return true;
+	stage = pipeline_add_stage(planned->pipeline, PIPELINE_WINDOW, NIL);
 	if (!order_clauses_keys(clause->partitionClause, root->processed_tlist, &keys))
 		return false;
 	stage->exprs = (List *) rel_pipeline_normalize(root, planned, (Node *) order_clauses_drop_constants(keys));
 	if (!order_clauses_add(root, planned, clause->orderClause, stage))
 		return false;
-	(void) window_functions_walker((Node *) root->processed_tlist, &functions);
-	(void) window_functions_walker((Node *) compat_run_conditions(path), &functions);
 	frame->winref = clause->winref;
 	frame->frameOptions = clause->frameOptions;
 	frame->startOffset = clause->startOffset;
@@ -139,7 +145,6 @@ add_window(PlannerInfo *root, RelPipeline *planned, const WindowAggPath *path)
 		cost_add_partitions(planned, list_length(stage->exprs), path->path.pathtarget->width);
 	else
 		cost_add_sort(planned, list_length(stage->exprs), path->path.pathtarget->width, -1);
-	functions.found = (List *) rel_pipeline_normalize(root, planned, (Node *) functions.found);
 	stage->aggrefs = list_concat(stage->aggrefs, functions.found);
 	stage->frames = lappend(stage->frames, frame);
 	stage->rows = planned->rows;
@@ -171,6 +176,7 @@ order_of(PlannerInfo *root, const WindowClause *clause)
 bool
 window_paths_add_stages(PlannerInfo *root, RelPipeline *planned, List *windows, List **pathkeys)
 {
+	const RelPipeline *rows = rel_pipeline_copy(planned);
 	List	   *conditions = NIL;
 	ListCell   *lc;
 
@@ -178,7 +184,7 @@ window_paths_add_stages(PlannerInfo *root, RelPipeline *planned, List *windows, 
 	{
 		const WindowAggPath *path = lfirst_node(WindowAggPath, lc);
 
-		if (!add_window(root, planned, path))
+		if (!add_window(root, planned, rows, path))
 			return false;
 		conditions = list_concat_unique(conditions, compat_run_conditions(path));
 	}
