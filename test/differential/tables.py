@@ -28,18 +28,18 @@ COLUMNS = (
     Column("b", "bool", "boolean", _share(10, "h(k, 1) % 3 = 0")),
     Column("b_const", "bool", "boolean", "true"),
     Column("i2", "i2", "smallint", _share(5, "(h(k, 2) % 200 - 100)::smallint")),
-    Column("i2_edge", "i2", "smallint",
+    Column("i2_edge", "i2", "smallint NOT NULL",
            "CASE h(k, 3) % 40 WHEN 0 THEN -32768 WHEN 1 THEN 32767 ELSE h(k, 3) % 11 END::smallint"),
     Column("i4", "i4", "integer", _share(5, "(h(k, 4) % 20000 - 10000)::integer")),
     Column("i4_edge", "i4", "integer",
            "CASE h(k, 5) % 60 WHEN 0 THEN -2147483648 WHEN 1 THEN 2147483647"
            " ELSE h(k, 5) % 100000 END::integer"),
-    Column("i4_const", "i4", "integer", "42"),
+    Column("i4_const", "i4", "integer NOT NULL", "42"),
     Column("i4_null", "i4", "integer", "NULL::integer"),
     Column("i4_few", "i4", "integer", _share(20, "(h(k, 6) % 5)::integer")),
-    Column("i4_run", "i4", "integer", "k / 100"),
+    Column("i4_run", "i4", "integer NOT NULL", "k / 100"),
     Column("i8", "i8", "bigint", _share(5, "h(k, 7) % 1000000007 * 1000")),
-    Column("i8_edge", "i8", "bigint",
+    Column("i8_edge", "i8", "bigint NOT NULL",
            "CASE h(k, 8) % 70 WHEN 0 THEN -9223372036854775808 WHEN 1 THEN 9223372036854775807"
            " ELSE h(k, 8) END::bigint"),
     Column("f4", "f4", "real", _share(5, "(h(k, 9) % 1000)::real / 7"), True),
@@ -50,7 +50,7 @@ COLUMNS = (
            " WHEN 3 THEN '-0' WHEN 4 THEN '0' WHEN 5 THEN '1e-300' WHEN 6 THEN '1e300'"
            " ELSE (h(k, 11) % 50)::text END::double precision", True),
     Column("n2", "num", "numeric(12,2)", _share(5, "(h(k, 12) % 1000000)::numeric / 100")),
-    Column("n0", "num", "numeric(6)", "(h(k, 13) % 1000)::numeric - 500"),
+    Column("n0", "num", "numeric(6) NOT NULL", "(h(k, 13) % 1000)::numeric - 500"),
     Column("n_wide", "num", "numeric(38,10)",
            _share(5, "(h(k, 14)::numeric * 1000000007) / 10000000000 + (h(k, 15) % 100)")),
     Column("n_mixed", "num", "numeric",
@@ -64,7 +64,7 @@ COLUMNS = (
            " WHEN 6 THEN '0' WHEN 7 THEN '123456789012345678901234567890.123456789'"
            " ELSE (h(k, 17) % 1000)::text || '.5' END::numeric", True),
     Column("d", "date", "date", _share(5, "date '1992-01-01' + (h(k, 18) % 4000)::integer")),
-    Column("d_edge", "date", "date",
+    Column("d_edge", "date", "date NOT NULL",
            "CASE h(k, 19) % 40 WHEN 0 THEN 'infinity' WHEN 1 THEN '-infinity' WHEN 2 THEN '0044-03-15 BC'"
            " WHEN 3 THEN '2024-02-29' WHEN 4 THEN '5874897-12-31' ELSE '2000-01-01' END::date"),
     Column("ts", "ts", "timestamp",
