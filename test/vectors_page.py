@@ -213,8 +213,8 @@ PostgreSQL runs windows with `IGNORE NULLS`, and arguments that can fail for row
 window of a query is PostgreSQL's, all are; they get their rows sorted.
 
 With a condition such as `row_number() <= 3` around it, also of `rank()` and `dense_rank()`, only the first rows of each
-partition are kept and sorted. A window of aggregates without `ORDER BY` sorts nothing. It keeps no rows either,
-but reads the table twice, where its keys are columns that are NOT NULL.
+partition are kept and sorted. A window of aggregates without `ORDER BY` sorts nothing. Where its keys are columns that
+are NOT NULL, or `integer` and `smallint`, it keeps no rows either, but reads the table twice.
 """
 
 JOINS = """

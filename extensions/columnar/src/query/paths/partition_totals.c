@@ -10,7 +10,7 @@
  * takes none.
  *
  * A row finds its group by an equality, which NULL does not pass: the keys are
- * columns that have none.
+ * columns that have none, or integers, of which a larger one stands for NULL.
  *
  *-------------------------------------------------------------------------
  */
@@ -18,11 +18,12 @@
 
 #include "pg_compat.h"
 
+#include "catalog/pg_type.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
-#include "optimizer/clauses.h"
-#include "optimizer/tlist.h"
-#include "utils/lsyscache.h"
+#include "optimizer/optimizer.h"
+#include "utils/fmgroids.h"
+#include "utils/typcache.h"
 
 #include "query/paths/order_clauses.h"
 #include "query/paths/partition_totals.h"
@@ -65,29 +66,40 @@ is_not_null(PlannerInfo *root, Node *key)
 		compat_column_is_not_null(root->simple_rel_array[var->varno], root->simple_rte_array[var->varno], var->varattno);
 }
 
-/* An equality of a key of the rows and what it is called in the groups, for each key; false: not one that finds all. */
-static bool
-make_keys(PlannerInfo *root, const WindowClause *clause, List *keys, List *names, List **equalities)
+/* No integer of 32 bits. */
+#define NULL_KEY (INT64CONST(1) << 40)
+
+/* What rows of the same partition have in common, and no other; NULL: not known. */
+static Node *
+without_null(PlannerInfo *root, Node *raw_key, Node *key)
 {
-	ListCell   *lc;
-	ListCell   *lc2;
-	ListCell   *lc3;
+	Oid			type = exprType(key);
+	CoalesceExpr *coalesce;
 
-	if (list_length(keys) != list_length(clause->partitionClause))
-		return false;
-	forthree(lc, clause->partitionClause, lc2, keys, lc3, names)
-	{
-		Node	   *key = get_sortgroupclause_expr(lfirst_node(SortGroupClause, lc), root->processed_tlist);
-		OpExpr	   *equality;
+	if (is_not_null(root, raw_key))
+		return key;
+	if (type != INT2OID && type != INT4OID)
+		return NULL;
+	coalesce = makeNode(CoalesceExpr);
+	coalesce->coalescetype = INT8OID;
+	coalesce->args = list_make2(makeFuncExpr(type == INT2OID ? F_INT8_INT2 : F_INT8_INT4, INT8OID, list_make1(key),
+											 InvalidOid, InvalidOid, COERCE_IMPLICIT_CAST),
+								pipeline_int8(NULL_KEY));
+	coalesce->location = -1;
+	return (Node *) coalesce;
+}
 
-		if (!is_not_null(root, key))
-			return false;
-		equality = (OpExpr *) make_opclause(lfirst_node(SortGroupClause, lc)->eqop, BOOLOID, false, lfirst(lc2),
-											lfirst(lc3), InvalidOid, exprCollation(key));
-		set_opfuncid(equality);
-		*equalities = lappend(*equalities, equality);
-	}
-	return true;
+/* The equality of a key and what it is called in the groups. */
+static Node *
+equality_of(Node *key, Node *name)
+{
+	OpExpr	   *equality;
+	Oid			operator = lookup_type_cache(exprType(key), TYPECACHE_EQ_OPR)->eq_opr;
+
+	equality = (OpExpr *) make_opclause(operator, BOOLOID, false, (Expr *) key, (Expr *) name, InvalidOid,
+										exprCollation(key));
+	set_opfuncid(equality);
+	return (Node *) equality;
 }
 
 static void
@@ -112,10 +124,11 @@ partition_totals_add(PlannerInfo *root, RelPipeline *planned, const RelPipeline 
 	List	   *outputs = stage_outputs(planned->pipeline->top);
 	List	   *raw_keys = NIL;
 	List	   *keys;
-	List	   *groups;
+	List	   *join_keys = NIL;
 	List	   *names = NIL;
 	List	   *equalities = NIL;
 	ListCell   *lc;
+	ListCell   *lc2;
 
 	if (!is_whole_partition(clause) || !is_cheap(rows->pipeline->top) ||
 		!order_clauses_keys(clause->partitionClause, root->processed_tlist, &raw_keys))
@@ -138,16 +151,21 @@ partition_totals_add(PlannerInfo *root, RelPipeline *planned, const RelPipeline 
 	if (joined.startup_cost + joined.run_cost >= windowed.startup_cost + windowed.run_cost ||
 		!rel_pipeline_repeats(stage))
 		return false;
-	groups = list_concat_copy(keys, stage->aggrefs);
-	/* A row of the table is found faster than one of a loop. */
+	forboth(lc, raw_keys, lc2, keys)
+	{
+		Node	   *key = without_null(root, lfirst(lc), lfirst(lc2));
+
+		if (key == NULL)
+			return false;
+		join_keys = lappend(join_keys, key);
+	}
+	/* One row of a hash table is found faster than one of a loop. */
 	if (keys == NIL)
-		groups = lcons(pipeline_int4(0), groups);
-	name_all(groups, "totals", &names);
-	if (keys == NIL)
-		equalities = pipeline_commuted_keys(list_make1(pipeline_int4_equals(linitial(names), 0)));
-	else if (!make_keys(root, clause, keys, names, &equalities))
-		return false;
-	pipeline_add_stage(totals.pipeline, PIPELINE_PROJECTION, groups)->names = names;
+		join_keys = list_make1(pipeline_int4(0));
+	name_all(list_concat_copy(join_keys, stage->aggrefs), "totals", &names);
+	pipeline_add_stage(totals.pipeline, PIPELINE_PROJECTION, list_concat_copy(join_keys, stage->aggrefs))->names = names;
+	forboth(lc, join_keys, lc2, names)
+		equalities = lappend(equalities, equality_of(lfirst(lc), lfirst(lc2)));
 
 	joined.pipeline = pipeline_copy(planned->pipeline);
 	stage = pipeline_add_stage(joined.pipeline, PIPELINE_JOIN, NIL);
