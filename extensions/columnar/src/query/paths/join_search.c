@@ -150,12 +150,12 @@ join_all(PlannerInfo *root, List *relations)
 	return is_worth_it(root, linitial(relations)) ? linitial(relations) : NULL;
 }
 
-/* All orders are tried without PostgreSQL's other methods from so many relations on: then these cost more than they may gain. */
+/* From so many relations on PostgreSQL's other methods cost more time than they may gain. */
 #define SIMPLE_LEVELS_MIN 4
 /* Of a table with more rows, some that an index finds may be all that the joins look at: PostgreSQL's work. */
 #define LOOKED_UP_ROWS_MIN 10000
 
-/* Whether the joins of all relations can be ours, and that of PostgreSQL's methods the simple ones are enough to see it. */
+/* Whether the joins of all relations can be ours, and PostgreSQL's simple methods are enough to see if they should be. */
 static bool
 may_be_simple(PlannerInfo *root, int levels, List *relations, bool is_genetic)
 {

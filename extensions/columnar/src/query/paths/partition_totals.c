@@ -60,10 +60,13 @@ static bool
 is_not_null(PlannerInfo *root, Node *key)
 {
 	const Var  *var = (const Var *) strip_implicit_coercions(key);
+	const RangeTblEntry *rte;
 
-	return IsA(var, Var) && var->varlevelsup == 0 && var->varattno > 0 &&
-		root->simple_rte_array[var->varno]->rtekind == RTE_RELATION &&
-		compat_column_is_not_null(root->simple_rel_array[var->varno], root->simple_rte_array[var->varno], var->varattno);
+	if (!IsA(var, Var) || var->varlevelsup != 0 || var->varattno <= 0)
+		return false;
+	rte = root->simple_rte_array[var->varno];
+	return rte->rtekind == RTE_RELATION &&
+		compat_column_is_not_null(root->simple_rel_array[var->varno], rte, var->varattno);
 }
 
 /* No integer of 32 bits. */
@@ -163,7 +166,8 @@ partition_totals_add(PlannerInfo *root, RelPipeline *planned, const RelPipeline 
 	if (keys == NIL)
 		join_keys = list_make1(pipeline_int4(0));
 	name_all(list_concat_copy(join_keys, stage->aggrefs), "totals", &names);
-	pipeline_add_stage(totals.pipeline, PIPELINE_PROJECTION, list_concat_copy(join_keys, stage->aggrefs))->names = names;
+	stage = pipeline_add_stage(totals.pipeline, PIPELINE_PROJECTION, list_concat_copy(join_keys, stage->aggrefs));
+	stage->names = names;
 	forboth(lc, join_keys, lc2, names)
 		equalities = lappend(equalities, equality_of(lfirst(lc), lfirst(lc2)));
 

@@ -268,7 +268,8 @@ row_sample_take(PlannerInfo *root, ServedTable *table, Relation relation)
 	}
 	table->sampled_share = known->share;
 	for (int i = 0; i < known->bounds_count; i++)
-		table->bounds = lappend(table->bounds, memcpy(palloc(sizeof(ColumnBounds)), &known->bounds[i], sizeof(ColumnBounds)));
+		table->bounds = lappend(table->bounds, memcpy(palloc(sizeof(ColumnBounds)), &known->bounds[i],
+													  sizeof(ColumnBounds)));
 }
 
 const ColumnBounds *
