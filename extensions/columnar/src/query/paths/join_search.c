@@ -155,7 +155,7 @@ join_all(PlannerInfo *root, List *relations)
 /* Of a table with more rows, some that an index finds may be all that the joins look at: PostgreSQL's work. */
 #define LOOKED_UP_ROWS_MIN 10000
 
-/* Whether the joins of all relations can be ours, and PostgreSQL's simple methods are enough to see if they should be. */
+/* Whether the joins of all relations can be ours, and the simple methods are enough to see if they should be. */
 static bool
 may_be_simple(PlannerInfo *root, int levels, List *relations, bool is_genetic)
 {
