@@ -11,9 +11,10 @@
  * An entry is the text of the expression's node tree, its Vars numbered by
  * attribute: a renamed column changes nothing.  Entries are found by a hash of the
  * text.  A table has few numbers, since each takes room in every chunk.  An entry
- * that no query has looked for in a while makes room for another, which gets a serial
- * of its own: a key of the former stands for nothing then, and no segment has its
- * facts.  The texts are in a file that is read at the server's start; who writes
+ * that no query has looked for in a while makes room for another, and for one that
+ * somebody loads does any entry that queries wanted and nobody has loaded.  The other
+ * gets a serial of its own: a key of the former stands for nothing then, and no
+ * segment has its facts.  The texts are in a file that is read at the server's start; who writes
  * numbers to another file writes it first.
  *
  * Facts: the text's hash says which expression it is.  The definitions of its
@@ -89,6 +90,7 @@ typedef struct Entry
 	pg_atomic_uint64 used_at;	/* TimestampTz */
 	TimestampTz failed_at;		/* 0: never */
 	bool		is_wanted;		/* a query would have read it from the cache */
+	bool		is_loaded;		/* or was when the server stopped, or was to be */
 } Entry;
 
 /* Texts are apart, so that a walk over the entries reads little. */
@@ -475,6 +477,8 @@ cached_expression_can_fail(Node *expr)
 
 /* ---------------------------------------------------------------- entries - */
 
+static const KnownExpression *find_known(ColumnKey key);
+
 static char *
 text_of(const Entry *entry)
 {
@@ -523,20 +527,29 @@ used_at(Entry *entry)
 	return (TimestampTz) pg_atomic_read_u64(&entry->used_at);
 }
 
-/* Under the exclusive lock: a free entry, or one that was not used for long; NULL: none. */
+/* Under the exclusive lock: of two that may make room for another, of which one may be NULL, the one that does. */
 static Entry *
-choose_entry(Oid database, Oid relid, int *number)
+choose_older(Entry *chosen, Entry *entry, ExpressionNeed need)
 {
 	TimestampTz limit = GetCurrentTimestamp() - (TimestampTz) UNUSED_MS * 1000;
-	Entry	   *own = NULL;		/* the relation's that was not used for the longest time */
+
+	if (used_at(entry) >= limit && (need != EXPRESSION_LOADED || entry->is_loaded))
+		return chosen;
+	return chosen == NULL || used_at(entry) < used_at(chosen) ? entry : chosen;
+}
+
+/* Under the exclusive lock: a free entry, or one that makes room; NULL: none. */
+static Entry *
+choose_entry(Oid database, Oid relid, ExpressionNeed need, int *number)
+{
+	Entry	   *own = NULL;
 	Entry	   *any = NULL;
 	uint64		taken = 0;
 
 	while ((any = next_entry(database, relid, any)) != NULL)
 	{
 		taken |= UINT64CONST(1) << (any->number - MaxHeapAttributeNumber - 1);
-		if (own == NULL || used_at(any) < used_at(own))
-			own = any;
+		own = choose_older(own, any, need);
 	}
 	*number = own == NULL ? 0 : own->number;
 	for (int i = 0; i < COLUMN_KEY_EXPRESSIONS; i++)
@@ -550,22 +563,19 @@ choose_entry(Oid database, Oid relid, int *number)
 
 			if (!OidIsValid(entry->database))
 				return entry;
-			if (any == NULL || used_at(entry) < used_at(any))
-				any = entry;
+			any = choose_older(any, entry, need);
 		}
-		if (control->entry_count < ENTRIES)
-			return &control->entries[control->entry_count++];
-		return used_at(any) < limit ? any : NULL;
+		return control->entry_count < ENTRIES ? &control->entries[control->entry_count++] : any;
 	}
-	return used_at(own) < limit ? own : NULL;
+	return own;
 }
 
 /* Under the exclusive lock; a number of 0 is chosen.  NULL: there is no room. */
 static Entry *
-add_entry(Oid database, Oid relid, int number, const char *text, uint64 hash)
+add_entry(Oid database, Oid relid, ExpressionNeed need, int number, const char *text, uint64 hash)
 {
 	int			chosen;
-	Entry	   *entry = choose_entry(database, relid, &chosen);
+	Entry	   *entry = choose_entry(database, relid, need, &chosen);
 
 	if (entry == NULL)
 		return NULL;
@@ -575,6 +585,7 @@ add_entry(Oid database, Oid relid, int number, const char *text, uint64 hash)
 		.number = number == 0 ? chosen : number,
 		.serial = control->next_serial++,
 		.hash = hash,
+		.is_loaded = need == EXPRESSION_LOADED,
 	};
 	pg_atomic_init_u64(&entry->used_at, (uint64) GetCurrentTimestamp());
 	strcpy(text_of(entry), text);
@@ -624,13 +635,15 @@ cached_expression_find(Oid relid, Node *expr, ExpressionNeed need, ColumnKey *ke
 	hash = XXH3_64bits(text, strlen(text));
 	LWLockAcquire(expression_lock, LW_SHARED);
 	entry = find_entry(MyDatabaseId, relid, hash);
-	if (entry == NULL && need != EXPRESSION_KNOWN)
+	if (need == EXPRESSION_LOADED || (entry == NULL && need != EXPRESSION_KNOWN))
 	{
 		LWLockRelease(expression_lock);
 		LWLockAcquire(expression_lock, LW_EXCLUSIVE);
 		entry = find_entry(MyDatabaseId, relid, hash);
-		if (entry == NULL && (need == EXPRESSION_NEEDED || has_room(MyDatabaseId, relid)))
-			entry = add_entry(MyDatabaseId, relid, 0, text, hash);
+		if (entry == NULL && (need >= EXPRESSION_NEEDED || has_room(MyDatabaseId, relid)))
+			entry = add_entry(MyDatabaseId, relid, need, 0, text, hash);
+		if (entry != NULL)
+			entry->is_loaded |= need == EXPRESSION_LOADED;
 	}
 	now = GetCurrentTimestamp();
 	is_found = entry != NULL && !failed_lately(entry, now);
@@ -640,7 +653,8 @@ cached_expression_find(Oid relid, Node *expr, ExpressionNeed need, ColumnKey *ke
 		*key = key_of_entry(entry);
 	}
 	LWLockRelease(expression_lock);
-	return is_found;
+	/* from here on this process knows it, whatever becomes of its entry */
+	return is_found && find_known(*key) != NULL;
 }
 
 void
@@ -677,6 +691,18 @@ entry_of_key(ColumnKey key)
 			return &control->entries[i];
 	}
 	return NULL;
+}
+
+void
+cached_expression_note_load(ColumnKey key)
+{
+	Entry	   *entry;
+
+	LWLockAcquire(expression_lock, LW_EXCLUSIVE);
+	entry = entry_of_key(key);
+	if (entry != NULL)
+		entry->is_loaded = true;
+	LWLockRelease(expression_lock);
 }
 
 void
@@ -969,7 +995,7 @@ read_file(void)
 		if (OidIsValid(database) && OidIsValid(relid) && column_number_is_expression(number) &&
 			strlen(text) <= TEXT_BYTES_MAX && XXH3_64bits(text, strlen(text)) == hash &&
 			find_entry(database, relid, hash) == NULL && find_number(database, relid, number) == NULL)
-			(void) add_entry(database, relid, number, text, hash);
+			(void) add_entry(database, relid, EXPRESSION_LOADED, number, text, hash);
 	}
 	LWLockRelease(expression_lock);
 	pfree(content);

@@ -30,12 +30,13 @@ extern bool cached_expression_is_possible(Node *expr);
 /* Of one that is possible: whether a row can have an error in place of a value. */
 extern bool cached_expression_can_fail(Node *expr);
 
-/* What becomes of an expression without a key: nothing; it gets one if needed ones have room left; it gets one. */
+/* What becomes of an expression without a key. */
 typedef enum ExpressionNeed
 {
-	EXPRESSION_KNOWN,
-	EXPRESSION_USEFUL,
-	EXPRESSION_NEEDED
+	EXPRESSION_KNOWN,			/* nothing */
+	EXPRESSION_USEFUL,			/* it gets one if needed ones have room left */
+	EXPRESSION_NEEDED,			/* it gets one */
+	EXPRESSION_LOADED			/* it gets one, in place of one that nobody has loaded if there is no other */
 } ExpressionNeed;
 
 /*
@@ -43,6 +44,8 @@ typedef enum ExpressionNeed
  * cannot be cached, has failed lately, or there are too many.
  */
 extern bool cached_expression_find(Oid relid, Node *expr, ExpressionNeed need, ColumnKey *key);
+/* A load of it begins. */
+extern void cached_expression_note_load(ColumnKey key);
 /* In PG_CATCH: the expression raised the error.  If that is one of a row's values, it is not found for an hour. */
 extern void cached_expression_note_error(ColumnKey key);
 /* Of columns that a query would have read, takes out expressions that none would have before; how many are left. */

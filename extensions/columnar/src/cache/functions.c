@@ -145,7 +145,7 @@ point_into_expression(void *text)
 
 /* The expression, written as in a query of the relation. */
 static ColumnKey
-column_of_expression(Relation rel, const char *text)
+column_of_expression(Relation rel, const char *text, ExpressionNeed need)
 {
 	ErrorContextCallback callback = {error_context_stack, point_into_expression, unconstify(char *, text)};
 	ParseState *pstate = make_parsestate(NULL);
@@ -170,13 +170,13 @@ column_of_expression(Relation rel, const char *text)
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("expression \"%s\" of relation \"%s\" cannot be cached", text, RelationGetRelationName(rel)),
 				 errhint("Immutable functions and operators of PostgreSQL's own can be, if the result has a type that can be cached.")));
-	if (!cached_expression_find(RelationGetRelid(rel), expr, EXPRESSION_NEEDED, &key))
+	if (!cached_expression_find(RelationGetRelid(rel), expr, need, &key))
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				 errmsg("expression \"%s\" is too long, has failed for a row, or too many of relation \"%s\" are cached",
 						text, RelationGetRelationName(rel)),
 				 errdetail("At most %d expressions of a relation are cached.", COLUMN_KEY_EXPRESSIONS),
-				 errhint("What no query has read for ten minutes makes room; what has failed is tried again after an hour.")));
+				 errhint("What is not loaded, or was not read by a query for ten minutes, makes room; what has failed is tried again after an hour.")));
 	return key;
 }
 
@@ -200,7 +200,7 @@ append_column(ColumnKey column, ColumnKey *columns, int *ncolumns)
 }
 
 static void
-append_column_by_name(Relation rel, const char *name, ColumnKey *columns, int *ncolumns)
+append_column_by_name(Relation rel, const char *name, ExpressionNeed need, ColumnKey *columns, int *ncolumns)
 {
 	AttrNumber	attnum = attnameAttNum(rel, name, true);
 	Form_pg_attribute att;
@@ -213,7 +213,7 @@ append_column_by_name(Relation rel, const char *name, ColumnKey *columns, int *n
 						RelationGetRelationName(rel))));
 	if (attnum == InvalidAttrNumber)
 	{
-		append_column(column_of_expression(rel, name), columns, ncolumns);
+		append_column(column_of_expression(rel, name, need), columns, ncolumns);
 		return;
 	}
 	if (attnum < 0)
@@ -228,7 +228,7 @@ append_column_by_name(Relation rel, const char *name, ColumnKey *columns, int *n
 				 errdetail("It is computed from other columns when read.")));
 	if (cache_type_is_composed(att->atttypid))
 	{
-		append_column(column_of_expression(rel, quote_identifier(name)), columns, ncolumns);
+		append_column(column_of_expression(rel, quote_identifier(name), need), columns, ncolumns);
 		return;
 	}
 	if (!cache_type_of(att->atttypid, &type))
@@ -241,7 +241,7 @@ append_column_by_name(Relation rel, const char *name, ColumnKey *columns, int *n
 
 /* The named columns, or without names every column that can be cached. */
 static int
-list_columns(Relation rel, ArrayType *names, ColumnKey *columns)
+list_columns(Relation rel, ArrayType *names, ExpressionNeed need, ColumnKey *columns)
 {
 	TupleDesc	desc = RelationGetDescr(rel);
 	int			ncolumns = 0;
@@ -270,7 +270,7 @@ list_columns(Relation rel, ArrayType *names, ColumnKey *columns)
 			ereport(ERROR,
 					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 					 errmsg("column name must not be null")));
-		append_column_by_name(rel, TextDatumGetCString(elements[i]), columns, &ncolumns);
+		append_column_by_name(rel, TextDatumGetCString(elements[i]), need, columns, &ncolumns);
 	}
 	return ncolumns;
 }
@@ -467,7 +467,7 @@ load_table(Relation rel, LoadReport *report)
 {
 	ColumnKey  *columns = palloc(sizeof(ColumnKey) * Max(column_key_places(RelationGetDescr(rel)), 1));
 	TableOptions options = table_options_read(RelationGetRelid(rel));
-	int			named = list_columns(rel, report->names, columns);
+	int			named = list_columns(rel, report->names, EXPRESSION_LOADED, columns);
 	int			ncolumns = table_options_filter(&options, columns, named);
 
 	if (report->names != NULL && ncolumns < named)
@@ -743,7 +743,7 @@ penumbra_sql_explain_coverage(PG_FUNCTION_ARGS)
 		return (Datum) 0;
 	rel = functions_open_relation(PG_GETARG_OID(0));
 	columns = palloc(sizeof(ColumnKey) * Max(column_key_places(RelationGetDescr(rel)), 1));
-	ncolumns = list_columns(rel, PG_ARGISNULL(1) ? NULL : PG_GETARG_ARRAYTYPE_P(1), columns);
+	ncolumns = list_columns(rel, PG_ARGISNULL(1) ? NULL : PG_GETARG_ARRAYTYPE_P(1), EXPRESSION_NEEDED, columns);
 	scan = cache_scan_begin(rel, GetActiveSnapshot(), columns, ncolumns, false, 0);
 	for (int i = 0; i < scan->nchunks; i++)
 		rows += count_rows(&scan->chunks[i]);

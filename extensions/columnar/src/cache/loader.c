@@ -21,6 +21,7 @@
 #include "utils/snapmgr.h"
 #include "utils/timestamp.h"
 
+#include "cache/cached_expression.h"
 #include "cache/column_facts.h"
 #include "cache/cache.h"
 #include "cache/directory.h"
@@ -192,6 +193,8 @@ set_columns(Loader *loader, const ColumnKey *columns, int ncolumns)
 					(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 					 errmsg("column %d of relation \"%s\" cannot be cached", column_key_number(columns[i]),
 							RelationGetRelationName(loader->rel))));
+		if (column_key_is_expression(columns[i]))
+			cached_expression_note_load(columns[i]);
 	}
 	loader->rows = penumbra_rows_create(types, ncolumns);
 	pfree(types);

@@ -243,6 +243,33 @@ BEGIN
     COMMIT;
   END LOOP;
 END $$;
+-- What queries have only wanted makes room for what is loaded, in the server and in a table; what is loaded does not.
+SET penumbra.mode = prefer;
+DO $$
+DECLARE
+  columns text := (SELECT string_agg(format('count(doc->>''wanted %s'')', i), ', ') FROM generate_series(1, 64) i);
+BEGIN
+  FOR i IN 1..20 LOOP
+    EXECUTE format('CREATE TABLE wanted_%s AS SELECT ''{}''::jsonb AS doc FROM generate_series(1, 1000)', i);
+    COMMIT;
+    EXECUTE format('SELECT %s FROM wanted_%s', columns, i);
+  END LOOP;
+END $$;
+CREATE TABLE asked AS SELECT '{"a": 1}'::jsonb AS doc FROM generate_series(1, 1000);
+SELECT penumbra.load('asked', ARRAY['doc->>''a''']);
+SELECT penumbra.load('wanted_20', ARRAY(SELECT format('doc->>''path %s''', i) FROM generate_series(1, 64) i));
+SELECT count(*) FROM penumbra.columns WHERE relid = 'wanted_20'::regclass AND cached_pages > 0;
+SELECT penumbra.load('wanted_20', ARRAY['doc->>''path 65''']);
+SELECT penumbra.load('asked', ARRAY(SELECT format('doc->>''path %s''', i) FROM generate_series(1, 63) i));
+SELECT count(*) FROM penumbra.columns WHERE relid = 'asked'::regclass AND cached_pages > 0;
+DO $$
+BEGIN
+  FOR i IN 1..20 LOOP
+    EXECUTE format('DROP TABLE wanted_%s', i);
+  END LOOP;
+END $$;
+DROP TABLE asked;
+RESET penumbra.mode;
 
 DROP FUNCTION expected_rows;
 DROP FUNCTION document, elements, agree, rows_of;
