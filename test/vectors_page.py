@@ -27,7 +27,11 @@ CACHED_EXPRESSION = TREE / "extensions/columnar/src/cache/cached_expression.c"
 IMAGES = {
     "TIMEOID": "time", "TIMETZOID": "timetz", "BYTEAOID": "bytea", "OIDOID": "oid", "MONEYOID": "money",
     "INETOID": "inet", "CIDROID": "cidr", "MACADDROID": "macaddr", "MACADDR8OID": "macaddr8", "BITOID": "bit",
-    "VARBITOID": "varbit", "CHAROID": '"char"',
+    "VARBITOID": "varbit", "CHAROID": '"char"', "PG_LSNOID": "pg_lsn", "XID8OID": "xid8", "NAMEOID": "name",
+    "REGPROCOID": "regproc", "REGPROCEDUREOID": "regprocedure", "REGOPEROID": "regoper",
+    "REGOPERATOROID": "regoperator", "REGCLASSOID": "regclass", "REGCOLLATIONOID": "regcollation",
+    "REGTYPEOID": "regtype", "REGROLEOID": "regrole", "REGNAMESPACEOID": "regnamespace", "REGCONFIGOID": "regconfig",
+    "REGDICTIONARYOID": "regdictionary",
     "INT4RANGEOID": "int4range", "INT8RANGEOID": "int8range", "DATERANGEOID": "daterange", "TSRANGEOID": "tsrange",
     "TSTZRANGEOID": "tstzrange", "INT4MULTIRANGEOID": "int4multirange", "INT8MULTIRANGEOID": "int8multirange",
     "DATEMULTIRANGEOID": "datemultirange", "TSMULTIRANGEOID": "tsmultirange", "TSTZMULTIRANGEOID": "tstzmultirange",
@@ -37,8 +41,8 @@ ENGINES_OWN = {"BOOLOID", "INT2OID", "INT4OID", "INT8OID", "FLOAT4OID", "FLOAT8O
 ENUM = "enum"  # of any type
 # The engine does with an image what it does with a value that is only compared.
 COMPARED = "uuid"
-WITHOUT_EXTREMES = {"bytea", "macaddr", "macaddr8", "bit", "varbit", '"char"',
-                    *(name for name in IMAGES.values() if name.endswith("range"))}  # fmt: skip
+WITHOUT_EXTREMES = {"bytea", "macaddr", "macaddr8", "bit", "varbit", '"char"', "name",
+                    *(name for name in IMAGES.values() if name.endswith("range") or name.startswith("reg"))}  # fmt: skip
 # What PostgreSQL has of bytes, and the engine of text.
 OF_BYTES = ("function\tOCTET_LENGTH\toctet_length\tinteger\tbytea", "function\tCONCAT\t||\tbytea\tbytea\tbytea",
             "aggregate\tstring_agg\tbytea\tbytea\tbytea", "function\tMD5\tmd5\ttext\tbytea")  # fmt: skip

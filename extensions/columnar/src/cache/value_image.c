@@ -56,6 +56,21 @@ decode_oid(uint64 image, uint32 length)
 	return ObjectIdGetDatum((Oid) image);
 }
 
+#define SIGN_BIT (UINT64CONST(1) << 63)
+
+/* All 64 bits of an unsigned number: the least one is the least signed number. */
+static uint64
+encode_unsigned(Datum value, uint32 *length)
+{
+	return DatumGetUInt64(value) ^ SIGN_BIT;
+}
+
+static Datum
+decode_unsigned(uint64 image, uint32 length)
+{
+	return UInt64GetDatum(image ^ SIGN_BIT);
+}
+
 /* The bytes of a MAC address as a number, the first one counting most. */
 static uint64
 encode_macaddr(Datum value, uint32 *length)
@@ -78,9 +93,7 @@ decode_macaddr(uint64 image, uint32 length)
 	return MacaddrPGetDatum(value);
 }
 
-/* The same, which needs all 64 bits: the least address is the least signed number. */
-#define SIGN_BIT (UINT64CONST(1) << 63)
-
+/* The same, which needs all 64 bits. */
 static uint64
 encode_macaddr8(Datum value, uint32 *length)
 {
@@ -101,6 +114,24 @@ decode_macaddr8(uint64 image, uint32 length)
 }
 
 /* ---------------------------------------------------------------- strings - */
+
+static uint64
+encode_name(Datum value, uint32 *length)
+{
+	const char *name = NameStr(*DatumGetName(value));
+
+	*length = strnlen(name, NAMEDATALEN);
+	return (uint64) (uintptr_t) name;
+}
+
+static Datum
+decode_name(uint64 image, uint32 length)
+{
+	Name		name = palloc0(sizeof(NameData));
+
+	memcpy(NameStr(*name), (const char *) (uintptr_t) image, Min(length, NAMEDATALEN - 1));
+	return NameGetDatum(name);
+}
 
 /* The time in UTC, then the zone: both as numbers whose bytes are in order. */
 #define TIMETZ_IMAGE_BYTES (sizeof(uint64) + sizeof(uint32))
@@ -260,6 +291,20 @@ static const struct
 	{BYTEAOID, {PENUMBRA_TEXT}},
 	{CHAROID, {PENUMBRA_INT2, encode_char, decode_char}},
 	{OIDOID, {PENUMBRA_INT8, encode_oid, decode_oid}},
+	{REGPROCOID, {PENUMBRA_INT8, encode_oid, decode_oid}},
+	{REGPROCEDUREOID, {PENUMBRA_INT8, encode_oid, decode_oid}},
+	{REGOPEROID, {PENUMBRA_INT8, encode_oid, decode_oid}},
+	{REGOPERATOROID, {PENUMBRA_INT8, encode_oid, decode_oid}},
+	{REGCLASSOID, {PENUMBRA_INT8, encode_oid, decode_oid}},
+	{REGCOLLATIONOID, {PENUMBRA_INT8, encode_oid, decode_oid}},
+	{REGTYPEOID, {PENUMBRA_INT8, encode_oid, decode_oid}},
+	{REGROLEOID, {PENUMBRA_INT8, encode_oid, decode_oid}},
+	{REGNAMESPACEOID, {PENUMBRA_INT8, encode_oid, decode_oid}},
+	{REGCONFIGOID, {PENUMBRA_INT8, encode_oid, decode_oid}},
+	{REGDICTIONARYOID, {PENUMBRA_INT8, encode_oid, decode_oid}},
+	{PG_LSNOID, {PENUMBRA_INT8, encode_unsigned, decode_unsigned}},
+	{XID8OID, {PENUMBRA_INT8, encode_unsigned, decode_unsigned}},
+	{NAMEOID, {PENUMBRA_TEXT, encode_name, decode_name}},
 	{MACADDROID, {PENUMBRA_INT8, encode_macaddr, decode_macaddr}},
 	{MACADDR8OID, {PENUMBRA_INT8, encode_macaddr8, decode_macaddr8}},
 	{TIMETZOID, {PENUMBRA_TEXT, encode_timetz, decode_timetz}},

@@ -24,6 +24,7 @@ CREATE TABLE typed (
   f_bytea bytea, m_bytea bytea, e_bytea bytea, f_oid oid, m_oid oid, e_oid oid,
   f_money money, m_money money, e_money money, f_inet inet, m_inet inet, e_inet address, f_cidr cidr, m_cidr cidr,
   f_macaddr macaddr, m_macaddr macaddr, f_macaddr8 macaddr8, m_macaddr8 macaddr8,
+  f_pg_lsn pg_lsn, m_pg_lsn pg_lsn, f_xid8 xid8, m_name name, f_regclass regclass, f_regtype regtype, f_regrole regrole,
   f_bit bit(5), m_bit bit(70), f_varbit varbit, m_varbit varbit, e_varbit varbit, f_char "char", m_char "char",
   f_int4range int4range, m_int8range int8range, f_period period, m_tsrange tsrange, e_tstzrange tstzrange,
   f_int4multirange int4multirange, m_datemultirange datemultirange, e_tstzmultirange tstzmultirange,
@@ -55,6 +56,11 @@ SELECT i,
   left(md5(i::text), 12)::macaddr,
   (ARRAY['00:00:00:00:00:00:00:00', 'ff:ff:ff:ff:ff:ff:ff:ff', '80:00:00:00:00:00:00:00', NULL, '7f:ff:ff:ff:ff:ff:ff:ff'])[1 + i % 5]::macaddr8,
   left(md5(i::text), 16)::macaddr8,
+  (ARRAY['0/0', 'FFFFFFFF/FFFFFFFF', '80000000/0', NULL, '7FFFFFFF/FFFFFFFF'])[1 + i % 5]::pg_lsn, pg_lsn '0/0' + i * 1234567::numeric,
+  (ARRAY['0', '18446744073709551615', '9223372036854775808', NULL, '9223372036854775807'])[1 + i % 5]::xid8,
+  CASE WHEN i % 8 > 0 THEN repeat((ARRAY['a', 'B', 'ä', ''])[1 + i % 4], i % 70)::name END,
+  CASE WHEN i % 4 > 0 THEN (ARRAY['pg_class'::regclass, 'pg_proc', 4294967295::oid::regclass, '-'])[1 + i % 4] END,
+  (ARRAY['int4', 'text', NULL])[1 + i % 3]::regtype, (CASE WHEN i % 2 = 0 THEN 10 ELSE 1234567 END)::regrole,
   CASE WHEN i % 5 > 0 THEN (i % 6)::bit(5) END, (('x' || md5(i::text))::bit(70)),
   (ARRAY['', '0', '1', '10', '00000000', '000000000', NULL, '1000000000000000'])[1 + i % 8]::varbit,
   (('x' || left(md5(i::text), 1 + i % 20))::bit(90))::varbit,
@@ -124,23 +130,30 @@ INSERT INTO forms VALUES
 SELECT a.attname, count(*), sum(1) FILTER (WHERE answer LIKE '% rows') AS agreed, string_agg(answer, E'\n') FILTER (WHERE answer NOT LIKE '% rows')
 FROM pg_attribute a, forms, agree(replace(replace(form, 'COL', attname), 'TAB', 'typed')) answer
 WHERE attrelid = 'typed'::regclass AND attnum > 1 AND attname !~ '^[cn]_'
-  AND NOT (form LIKE '%ARRAY(%' AND attname IN ('e_time', 'e_inet', 'f_cidr', 'm_cidr', 'f_period'))
+  AND NOT (form LIKE '%ARRAY(%' AND attname IN ('e_time', 'e_inet', 'f_cidr', 'm_cidr', 'f_period', 'f_regclass', 'f_regtype', 'f_regrole'))
 GROUP BY a.attname, attnum ORDER BY attnum;
 -- without rows
 SELECT count(*), sum(1) FILTER (WHERE answer LIKE '% rows') AS agreed, string_agg(answer, E'\n') FILTER (WHERE answer NOT LIKE '% rows')
 FROM pg_attribute a, forms, agree(replace(replace(form, 'COL', attname), 'TAB', 'nothing')) answer
 WHERE attrelid = 'typed'::regclass AND attnum > 1 AND attname !~ '^[cn]_'
-  AND NOT (form LIKE '%ARRAY(%' AND attname IN ('e_time', 'e_inet', 'f_cidr', 'm_cidr', 'f_period'));
+  AND NOT (form LIKE '%ARRAY(%' AND attname IN ('e_time', 'e_inet', 'f_cidr', 'm_cidr', 'f_period', 'f_regclass', 'f_regtype', 'f_regrole'));
 -- min() and max() where PostgreSQL has them
 SELECT a.attname, agree(format('SELECT min(%1$I), max(%1$I) FROM typed', attname)),
   agree(format('SELECT id %% 10, min(%1$I), max(%1$I) FROM typed GROUP BY 1', attname)),
   agree(format('SELECT id, max(%1$I) OVER (ORDER BY id ROWS 3 PRECEDING) FROM typed', attname))
 FROM pg_attribute a JOIN pg_type t ON t.oid = atttypid
 WHERE attrelid = 'typed'::regclass AND attnum > 1
-  AND typname IN ('mood', 'mood_domain', 'time', 'clock', 'timetz', 'oid', 'money', 'inet', 'cidr', 'address')
+  AND typname IN ('mood', 'mood_domain', 'time', 'clock', 'timetz', 'oid', 'money', 'inet', 'cidr', 'address', 'pg_lsn', 'regclass')
 ORDER BY attnum;
 -- literals, prepared statements, other types than the column's
 SELECT agree($q$SELECT id, f_enum FROM typed WHERE f_enum > 'ok' OR f_enum IN ('sad') ORDER BY f_enum, id$q$);
+SELECT agree($q$SELECT id FROM typed WHERE m_name = 'BBBBB' OR m_name < 'B'::text OR 'ääää'::text = m_name$q$),
+  agree($q$SELECT m_name COLLATE "en_US.utf8", count(*) FROM typed GROUP BY 1 ORDER BY 1$q$),
+  agree($q$SELECT count(*) FROM typed a JOIN typed b ON a.m_name = b.m_name::text AND a.id < 50$q$),
+  agree($q$SELECT id FROM typed WHERE m_name LIKE 'a%' OR m_name ~ 'B{3}'$q$), agree($q$SELECT m_name || 'x', length(m_name) FROM typed$q$),
+  agree($q$SELECT id FROM typed WHERE f_pg_lsn > '7FFFFFFF/0' AND m_pg_lsn - '0/0' > 500000 AND f_xid8 <> '0'$q$),
+  agree($q$SELECT id, f_regclass FROM typed WHERE f_regclass = 'pg_class'::regclass OR f_regclass = 4294967295 OR f_regtype::oid < 24$q$),
+  agree($q$SELECT f_regclass::text, f_regrole::text, count(*), count(DISTINCT f_regtype) FROM typed GROUP BY 1, 2$q$);
 SELECT agree($q$SELECT id FROM typed WHERE m_time < '12:00' AND m_bytea > '\x80'$q$);
 SELECT agree($q$SELECT id FROM typed WHERE m_oid > 3000000000 AND m_money > 12::money$q$);
 SELECT agree($q$SELECT id FROM typed WHERE f_cidr = inet '10.0.0.0/8' OR m_inet <= '192.168.3.4'$q$);

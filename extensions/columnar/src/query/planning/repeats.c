@@ -42,6 +42,19 @@ has_one_form(Oid type, int32 typmod, Oid collation)
 		case INT4OID:
 		case INT8OID:
 		case OIDOID:
+		case REGPROCOID:
+		case REGPROCEDUREOID:
+		case REGOPEROID:
+		case REGOPERATOROID:
+		case REGCLASSOID:
+		case REGCOLLATIONOID:
+		case REGTYPEOID:
+		case REGROLEOID:
+		case REGNAMESPACEOID:
+		case REGCONFIGOID:
+		case REGDICTIONARYOID:
+		case PG_LSNOID:
+		case XID8OID:
 		case DATEOID:
 		case TIMESTAMPOID:
 		case TIMESTAMPTZOID:
@@ -126,6 +139,8 @@ values_repeat(Oid aggregate, Oid result_type, Node *argument)
 		case TIMEOID:
 		case TIMETZOID:
 		case OIDOID:
+		case PG_LSNOID:
+		case XID8OID:
 		case MONEYOID:
 		case INETOID:
 			return true;
