@@ -17,7 +17,7 @@ SLOW_SECONDS = 6
 REPLACEMENTS = ["\\&", "[\\1]", "\\2-\\1", "<\\1|\\2|\\3>", "\\\\1\\1", "\\x\\", "\\9\\&\\0"]
 # Patterns without an automaton are PostgreSQL's; fewer than so many of the generated ones have none.
 LEFT_SHARE_MAX = 0.3
-LEFT_GROUPS_SHARE_MAX = 0.4
+LEFT_GROUPS_SHARE_MAX = 0.3
 
 
 class Patterns:
@@ -90,10 +90,9 @@ class GroupPatterns(Patterns):
     def piece(self, depth: int) -> str:
         if self.choose.random() < 0.08:
             return self.one_of("^", "$", "\\A", "\\Z", "\\m", "\\M", "\\y", "\\Y")
-        atom = self.atom(depth)
-        # What is repeated any number of times, with a group in it, is PostgreSQL's.
-        may_be_left = "(" not in atom or self.choose.random() < 0.05
-        return atom + self.one_of("", "", "", "+", "?", "+?", "??", "{2}", "{1,2}?", *["*", "*?", "{0,2}"] * may_be_left)
+        return self.atom(depth) + self.one_of(
+            "", "", "", "+", "?", "+?", "??", "{2}", "{1,2}?", "*", "*?", "{0,2}", "{0,3}?"
+        )
 
     def pattern(self) -> str:
         return self.one_of("", "", "^") + self.alternatives(3) + self.one_of("", "", "$")

@@ -26,7 +26,7 @@
 
 #include <stdint.h>
 
-#define PENUMBRA_REGEX_VERSION 2
+#define PENUMBRA_REGEX_VERSION 3
 /* What arcs may have in place of a color. */
 #define PENUMBRA_REGEX_ANY 0xffffffffu /* any character */
 #define PENUMBRA_REGEX_BEGIN 0xfffffffeu
@@ -56,16 +56,18 @@ typedef enum PenumbraRegexPartKind {
   PENUMBRA_REGEX_SAME,      /* the part inside has all of it */
   PENUMBRA_REGEX_OPTIONAL, /* the same, but an empty text if it does not accept that or is_shortest: then none has it */
   PENUMBRA_REGEX_CHOICE,   /* the first of the parts inside that accepts it has it */
-  PENUMBRA_REGEX_SEQUENCE  /* two parts: the first ends as late, or as early, as both accept theirs */
+  PENUMBRA_REGEX_SEQUENCE, /* two parts: the first ends as late, or as early, as both accept theirs */
+  PENUMBRA_REGEX_REPEATED  /* as OPTIONAL, and the part inside has the last of several pieces */
 } PenumbraRegexPartKind;
 
 typedef struct PenumbraRegexPart {
   uint32_t kind;
   uint32_t group;       /* whose text it is; 0: of none */
   uint32_t automaton;   /* 1 of part 0 */
-  uint32_t is_shortest; /* it prefers short texts: the first in a sequence ends as early as it can */
+  uint32_t is_shortest; /* it prefers short texts: the first in a sequence, or a piece, ends as early as it can */
   uint32_t first;       /* part inside; 0: none */
   uint32_t next;        /* in the part around; 0: none */
+  uint32_t pieces_max;  /* of a REPEATED one; 0: any number */
 } PenumbraRegexPart;
 
 typedef struct PenumbraRegexAutomaton {

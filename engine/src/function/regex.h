@@ -47,6 +47,14 @@ class RegexProgram {
   // Where the first part of a sequence ends that has the text of the match.
   const char* FindMiddle(std::string_view text, const PenumbraRegexPart& first, const Match& match,
                          const EvalContext& context) const;
+  // Where the last piece of a repeated part begins that has the text of the match, which is not empty.
+  const char* FindLastPiece(std::string_view text, const PenumbraRegexPart& repeated, const Match& match,
+                            const EvalContext& context) const;
+  // Where texts that the part accepts may end, from the begin of `within` to its end, in order, until visit() says
+  // false.
+  template <typename Visit>
+  void VisitEnds(std::string_view text, const PenumbraRegexPart& part, const Match& within, const EvalContext& context,
+                 Visit visit) const;
   // Whether the part accepts what is between, as a part of the text.
   bool Accepts(const PenumbraRegexPart& part, std::string_view text, const Match& between,
                const EvalContext& context) const;

@@ -82,7 +82,7 @@ void CheckPart(const Regex& regex, uint32_t place) {
   for (uint32_t i = part.first, before = place; i != 0; before = i, i = regex.parts[i].next, ++inside) {
     Need(i > before && i < count);
   }
-  Need(part.kind <= PENUMBRA_REGEX_SEQUENCE && part.group <= PENUMBRA_REGEX_GROUPS_MAX &&
+  Need(part.kind <= PENUMBRA_REGEX_REPEATED && part.group <= PENUMBRA_REGEX_GROUPS_MAX &&
        part.automaton < regex.automata.size());
   Need(part.kind == PENUMBRA_REGEX_UNDIVIDED  ? inside == 0
        : part.kind == PENUMBRA_REGEX_CHOICE   ? inside > 0

@@ -28,29 +28,78 @@ bool RegexProgram::Accepts(const PenumbraRegexPart& part, std::string_view text,
   return !walk.is_dead() && (between.end == end ? walk.AcceptsAtEnd() : walk.has_accepted());
 }
 
-const char* RegexProgram::FindMiddle(std::string_view text, const PenumbraRegexPart& first, const Match& match,
-                                     const EvalContext& context) const {
+template <typename Visit>
+void RegexProgram::VisitEnds(std::string_view text, const PenumbraRegexPart& part, const Match& within,
+                             const EvalContext& context, Visit visit) const {
   const char* const end = text.data() + text.size();
   const bool is_utf8 = regex_.alphabet.is_utf8();
-  const PenumbraRegexPart& second = regex_.parts[first.next];
-  std::vector<const char*> ends;
-  RegexWalk walk(DfaOf(first), ColorBefore(text, match.begin));
-  for (const char* place = match.begin; !walk.is_dead() && place - match.end < kCharacterBytesMax;) {
+  RegexWalk walk(DfaOf(part), ColorBefore(text, within.begin));
+  for (const char* place = within.begin; !walk.is_dead() && place - within.end < kCharacterBytesMax;) {
     if (place == end) {
-      if (walk.AcceptsAtEnd()) ends.push_back(end);
-      break;
+      if (end <= within.end && walk.AcceptsAtEnd()) visit(end);
+      return;
     }
     walk.Step(*place++);
-    if (walk.has_accepted()) ends.push_back(CharacterBefore(match.begin, place, is_utf8));
-    if ((place - match.begin) % kPiece == 0) context.CheckCancelled();
+    if (walk.has_accepted()) {
+      const char* accepted = CharacterBefore(within.begin, place, is_utf8);
+      if (accepted > within.end || !visit(accepted)) return;
+    }
+    if ((place - within.begin) % kPiece == 0) context.CheckCancelled();
   }
-  while (!ends.empty() && ends.back() > match.end) ends.pop_back();
+}
+
+const char* RegexProgram::FindMiddle(std::string_view text, const PenumbraRegexPart& first, const Match& match,
+                                     const EvalContext& context) const {
+  const PenumbraRegexPart& second = regex_.parts[first.next];
+  std::vector<const char*> ends;
+  VisitEnds(text, first, match, context, [&](const char* end) {
+    ends.push_back(end);
+    return true;
+  });
   // The match can be divided.
   if (ends.size() == 1) return ends.front();
   if (!first.is_shortest) std::reverse(ends.begin(), ends.end());
   for (const char* middle : ends) {
     if (Accepts(second, text, {middle, match.end}, context)) return middle;
     context.CheckCancelled();
+  }
+  ThrowUndivided();
+}
+
+// A piece is never empty, and is as long, or as short, as those behind it allow. What is behind a place where a piece
+// may end is divided once at most.
+const char* RegexProgram::FindLastPiece(std::string_view text, const PenumbraRegexPart& repeated, const Match& match,
+                                        const EvalContext& context) const {
+  const PenumbraRegexPart& piece = regex_.parts[repeated.first];
+  const uint32_t pieces_max = repeated.pieces_max;
+  std::vector<const char*> begins = {match.begin};
+  std::vector<uint32_t> refused;  // by place: so many pieces cannot begin there; of any number 1
+  const char* tried = nullptr;    // the last end of the last piece
+  const auto pieces_left = [&] { return pieces_max == 0 ? 1 : pieces_max - static_cast<uint32_t>(begins.size()); };
+  while (!begins.empty()) {
+    const char* const begin = begins.back();
+    const bool is_last = pieces_max != 0 && begins.size() == pieces_max;
+    const Match within = {begin, tried == nullptr || piece.is_shortest ? match.end : tried - 1};
+    const char* found = nullptr;
+    VisitEnds(text, piece, within, context, [&](const char* end) {
+      const bool is_possible =
+          end > begin && (!is_last || end == match.end) && (!piece.is_shortest || tried == nullptr || end > tried);
+      if (is_possible) found = end;
+      return !is_possible || !piece.is_shortest;
+    });
+    context.CheckCancelled();
+    if (found == match.end) return begin;
+    if (found == nullptr) {
+      tried = begin;
+      begins.pop_back();
+      if (refused.empty()) refused.resize(static_cast<size_t>(match.end - match.begin));
+      refused[static_cast<size_t>(begin - match.begin)] = pieces_left();
+    } else if (!refused.empty() && refused[static_cast<size_t>(found - match.begin)] >= pieces_left()) {
+      tried = found;
+    } else {
+      begins.push_back(found);
+      tried = nullptr;
+    }
   }
   ThrowUndivided();
 }
@@ -62,10 +111,12 @@ void RegexProgram::FindGroups(std::string_view text, uint32_t place, Match match
     if (part.group != 0) (*groups)[part.group] = match;
     if (part.kind == PENUMBRA_REGEX_UNDIVIDED) return;
     place = part.first;
-    if (part.kind == PENUMBRA_REGEX_OPTIONAL && match.begin == match.end &&
+    const bool is_repeated = part.kind == PENUMBRA_REGEX_REPEATED;
+    if ((is_repeated || part.kind == PENUMBRA_REGEX_OPTIONAL) && match.begin == match.end &&
         (regex_.parts[place].is_shortest || !Accepts(regex_.parts[place], text, match, context))) {
       return;
     }
+    if (is_repeated && match.begin != match.end) match.begin = FindLastPiece(text, part, match, context);
     if (part.kind == PENUMBRA_REGEX_SEQUENCE) {
       const char* middle = FindMiddle(text, regex_.parts[place], match, context);
       FindGroups(text, place, {match.begin, middle}, context, groups);

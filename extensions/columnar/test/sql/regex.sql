@@ -97,8 +97,17 @@ SELECT * FROM valued($$(regexp_match(line, '(\d)+ (日|G)?(.*?)$', 'i'))[3]$$, '
 SELECT * FROM valued($$(regexp_match(line, 'user\d'))[1]$$, 'require');
 SELECT * FROM valued($$(regexp_match(line, '(user)\d'))[2]$$, 'require');
 SELECT * FROM valued($$substring(line FROM '%#"user_#"%' FOR '#')$$, 'require');
--- a group that is repeated, of which PostgreSQL tries several divisions
-SELECT * FROM valued($$substring(host FROM 'h([a-z])*\d')$$);
+-- a group that is repeated: its last piece, the longest or the shortest ones, so many at most, none, empty ones
+SELECT * FROM valued($$substring(host FROM 'h([a-z])*\d')$$, 'require');
+SELECT * FROM valued($$substring(line FROM 'GET (/\w+)*')$$, 'require');
+SELECT * FROM valued($$regexp_replace(host, '^h((o|st?)*)([0-9]{0,1})', '<\1|\2|\3>')$$, 'require');
+SELECT * FROM valued($$(regexp_match(line, '^(?:(\d)|(\w)| ){0,9}(\d+)'))[2]$$, 'require');
+SELECT * FROM valued($$regexp_replace(line, '(\d*?|[a-z]){0,3}(\d)?', '<\1|\2>', 'g')$$, 'require');
+SELECT * FROM valued($$regexp_replace(host, '(([a-z]+)\.?)*$', '\2')$$, 'require');
+SELECT * FROM valued($$substring(line FROM '日(x)*')$$, 'require');
+-- pieces that are taken back, and given more
+SELECT * FROM valued($$substring(repeat('a', 24) || host FROM '^(a{7}|a{5}){0,6}host')$$, 'require');
+SELECT * FROM valued($$substring(repeat('a', 24) || host FROM '^(a{7}|a{5}|aa??)*?host')$$, 'require');
 SELECT * FROM valued($$(regexp_match(host, '(h)(o)'))[id % 3]$$);
 -- what has no automaton is PostgreSQL's, here because the host repeats
 SELECT * FROM matched($$host ~ '(o)s.*\1rg'$$);

@@ -341,8 +341,8 @@ typedef struct Parts
 
 /*
  * Adds the node and those below it, as cdissect() of PostgreSQL's regexec.c divides a match among them.  Without a back
- * reference each node's automaton accepts what its division does, so PostgreSQL takes none back.  An iteration it tries
- * with many divisions, so we take only one that is repeated once at most.  Returns the reason to refuse, or NULL.
+ * reference each node's automaton accepts what its division does, so PostgreSQL takes none back, and divides what is
+ * repeated at least once as a sequence.  Returns the reason to refuse, or NULL.
  */
 static const char *
 add_part(const struct subre *node, Parts *parts, uint32 *place)
@@ -369,8 +369,13 @@ add_part(const struct subre *node, Parts *parts, uint32 *place)
 		part->kind = PENUMBRA_REGEX_SEQUENCE;
 	else if (node->op == '*' && node->max == 1)
 		part->kind = node->min == 0 ? PENUMBRA_REGEX_OPTIONAL : PENUMBRA_REGEX_SAME;
+	else if (node->op == '*' && node->min == 0)
+	{
+		part->kind = PENUMBRA_REGEX_REPEATED;
+		part->pieces_max = node->max == DUPINF ? 0 : node->max;
+	}
 	else
-		return "regular expression with a group that may be repeated";
+		return "regular expression with a group that is repeated";
 	for (const struct subre *child = part->kind == PENUMBRA_REGEX_UNDIVIDED ? NULL : node->child; child != NULL;
 		 child = child->sibling)
 	{
