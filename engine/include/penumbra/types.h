@@ -142,6 +142,7 @@ typedef struct PenumbraCollation {
   const char *order_locale; /* strcoll_l's; what it finds equal is compared bytewise. NULL: bytewise */
   PenumbraCaseRule case_rule;
   const char *case_locale;
+  bool compares_lower_case; /* of min and max: texts are equal that are in lower case */
 } PenumbraCollation;
 
 /* A span of rows [begin, end). */

@@ -58,8 +58,12 @@ const char* NameOrEmpty(const char* name) { return name == nullptr ? "" : name; 
 const Collation* Collation::Find(const PenumbraCollation& description, bool is_utf8, std::string* reason) {
   const bool needs_case_locale =
       description.case_rule == PENUMBRA_CASE_LIBC || description.case_rule == PENUMBRA_CASE_LIBC_DEFAULT;
-  if (description.order_locale == nullptr && description.case_rule == PENUMBRA_CASE_C) return nullptr;
+  if (description.order_locale == nullptr && description.case_rule == PENUMBRA_CASE_C &&
+      !description.compares_lower_case) {
+    return nullptr;
+  }
   std::string key = is_utf8 ? "u" : "b";
+  if (description.compares_lower_case) key += "l";
   key += static_cast<char>('0' + description.case_rule);
   key.append(needs_case_locale ? NameOrEmpty(description.case_locale) : "").push_back('\0');
   key += description.order_locale == nullptr ? "" : std::string("o") + description.order_locale;
@@ -77,7 +81,8 @@ const Collation* Collation::Find(const PenumbraCollation& description, bool is_u
     letters = OpenLocale(LC_CTYPE_MASK, NameOrEmpty(description.case_locale), is_utf8, reason);
     if (letters == nullptr) return nullptr;
   }
-  auto made = std::make_unique<Collation>(key, order, description.case_rule, letters, is_utf8);
+  auto made =
+      std::make_unique<Collation>(key, order, description.case_rule, letters, description.compares_lower_case, is_utf8);
   return known->emplace(std::move(key), std::move(made)).first->second.get();
 }
 
@@ -104,6 +109,13 @@ void Collation::WriteWeights(const char* text, uint32_t length, char* weights, u
   if (const void* end = std::memchr(all, 1, used)) used = static_cast<size_t>(static_cast<const char*>(end) - all);
   std::memcpy(weights, all, used);
   std::memset(weights + used, 0, weights_bytes - used);
+}
+
+int Collation::CompareInLowerCase(const char* a, uint32_t a_length, const char* b, uint32_t b_length) const {
+  if (a_length == b_length && std::memcmp(a, b, a_length) == 0) return 0;
+  CaseBuffer a_buffer(letter_case_, CaseChange::kLower), b_buffer(letter_case_, CaseChange::kLower);
+  const StringRef a_lower = a_buffer.Change(StringRef(a, a_length)), b_lower = b_buffer.Change(StringRef(b, b_length));
+  return CompareAsGiven(a_lower.data(), a_lower.length, b_lower.data(), b_lower.length);
 }
 
 int Collation::CompareByLocale(const char* a, uint32_t a_length, const char* b, uint32_t b_length) const {

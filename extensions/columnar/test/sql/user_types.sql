@@ -107,6 +107,16 @@ SELECT q, agree(q) FROM unnest(ARRAY[
   'SELECT h, count(*) FROM kinds GROUP BY h ORDER BY h LIMIT 2',
   'SELECT t, id FROM kinds ORDER BY t, id LIMIT 30',
   'SELECT id, rank() OVER (ORDER BY u) FROM kinds ORDER BY id',
+  'SELECT lower(min(c)), lower(max(c)), lower(min(m)), lower(max(m)), lower(min(l)), count(*) FROM kinds',
+  'SELECT id % 9, lower(min(c)), lower(max(c)) FILTER (WHERE id % 2 = 0), min(c::text), lower(max(m)) FROM kinds GROUP BY 1',
+  'SELECT lower(l), lower(min(c)), lower(max(c COLLATE "en_US.utf8")), lower(min(c COLLATE "C")) FROM kinds GROUP BY l',
+  'SELECT id, lower(max(m) OVER (PARTITION BY id % 5 ORDER BY id)), lower(min(c) OVER (ORDER BY id ROWS 3 PRECEDING)) FROM kinds',
+  'SELECT f.id % 3, lower(min(k.c)), lower(max(f.m)) FROM kinds k JOIN few f ON k.c = f.c GROUP BY 1',
+  'SELECT id FROM kinds k WHERE m = (SELECT min(m) FROM few f WHERE f.l = k.l)',
+  'SELECT lower(c), grouping(c), count(*), sum(id) FROM kinds GROUP BY ROLLUP (c)',
+  'SELECT lower(c), lower(l), id % 3, grouping(c, l), count(*), lower(max(m)) FROM kinds GROUP BY CUBE (c, l, id % 3)',
+  'SELECT lower(c), h, t, count(*) FROM kinds GROUP BY GROUPING SETS ((c, h), (t), (h), ())',
+  'SELECT h, lower(c), count(*), count(DISTINCT c) FROM kinds WHERE id < 300 GROUP BY ROLLUP (h, c) HAVING count(*) > 1',
   'SELECT id, greatest(c, l) FROM kinds WHERE id < 50']) WITH ORDINALITY a (q, place)
 ORDER BY place;
 -- one of the group's values, by which its rows are found
@@ -118,8 +128,8 @@ BEGIN
 END $$;
 SELECT q, reason(q) FROM unnest(ARRAY[
   'SELECT mode() WITHIN GROUP (ORDER BY c) FROM kinds',
-  'SELECT min(c) FROM kinds',
-  'SELECT c, count(*) FROM kinds GROUP BY ROLLUP (c)',
+  'SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY c) FROM kinds',
+  'SELECT min(DISTINCT c) FROM kinds',
   'SELECT array_agg(DISTINCT c) FROM kinds',
   'SELECT count(*) FROM kinds WHERE cs = ARRAY[''a'', ''b'']::citext[]',
   'SELECT cardinality(cs), count(*) FROM kinds GROUP BY 1']) WITH ORDINALITY a (q, place)

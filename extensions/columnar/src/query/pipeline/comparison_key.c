@@ -37,6 +37,12 @@ comparison_key_is_other(Node *expr)
 }
 
 bool
+comparison_key_is_in_lower_case(Node *expr)
+{
+	return equality_of(expr) == VALUE_EQUAL_IN_LOWER_CASE;
+}
+
+bool
 comparison_key_is_equality(OpExpr *op)
 {
 	Oid			type = getBaseType(exprType(linitial(op->args)));

@@ -20,6 +20,8 @@
 
 /* Whether there is such a key of the expression's values. */
 extern bool comparison_key_is_other(Node *expr);
+/* Whether that is lower(), by the database's default collation. */
+extern bool comparison_key_is_in_lower_case(Node *expr);
 /* Whether the operator is the equality of such values, which their keys have, too. */
 extern bool comparison_key_is_equality(OpExpr *op);
 

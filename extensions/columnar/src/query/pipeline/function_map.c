@@ -14,10 +14,12 @@
 #include "pg_compat.h"
 
 #include "access/transam.h"
+#include "catalog/pg_aggregate.h"
 #include "common/md5.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
+#include "utils/syscache.h"
 
 #include "cache/user_type.h"
 #include "cache/value_image.h"
@@ -742,13 +744,31 @@ function_map_lookup(Oid function_oid)
 	return mapping;
 }
 
+/* min() and max() of citext, which have its functions alone. */
+static bool
+citext_aggregate(Oid aggregate_oid, PenumbraAggregate *aggregate)
+{
+	HeapTuple	tuple = SearchSysCache1(AGGFNOID, ObjectIdGetDatum(aggregate_oid));
+	const char *name = NULL;
+
+	if (!HeapTupleIsValid(tuple))
+		return false;
+	if (!OidIsValid(((Form_pg_aggregate) GETSTRUCT(tuple))->aggfinalfn))
+		name = user_type_citext_function(((Form_pg_aggregate) GETSTRUCT(tuple))->aggtransfn);
+	ReleaseSysCache(tuple);
+	if (name == NULL)
+		return false;
+	*aggregate = strcmp(name, "citext_smaller") == 0 ? PENUMBRA_AGG_MIN : PENUMBRA_AGG_MAX;
+	return *aggregate == PENUMBRA_AGG_MIN || strcmp(name, "citext_larger") == 0;
+}
+
 bool
 function_map_aggregate(const Aggref *aggref, PenumbraAggregate *aggregate)
 {
 	char	   *name;
 
 	if (aggref->aggfnoid >= FirstGenbkiObjectId)
-		return false;
+		return citext_aggregate(aggref->aggfnoid, aggregate);
 	name = aggref->aggstar ? "count(*)" : get_func_name(aggref->aggfnoid);
 	for (int i = 0; i < (int) lengthof(aggregates); i++)
 	{

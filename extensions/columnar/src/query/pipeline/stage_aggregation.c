@@ -58,6 +58,16 @@ add_group_values(Translation *translation, const PipelineStage *stage, PenumbraA
 	return count;
 }
 
+/* Where a grouping set has not the key, that is NULL, and so is the value. */
+static PenumbraExpr
+group_value_of(Translation *translation, PenumbraExpr key, int place)
+{
+	PenumbraExpr value = penumbra_plan_column(translation->plan, translation->current, place);
+	PenumbraExpr branch[] = {translate_call(translation, PENUMBRA_FN_IS_NOT_NULL, PENUMBRA_BOOL, &key, 1), value};
+
+	return translate_call(translation, PENUMBRA_FN_CASE, penumbra_plan_expr_type(translation->plan, value), branch, 2);
+}
+
 /* A projection of what the operator gives, with the values of such aggregates and of such keys. */
 static bool
 add_values(Translation *translation, PipelineStage *stage, const bool *is_other_form)
@@ -71,7 +81,11 @@ add_values(Translation *translation, PipelineStage *stage, const bool *is_other_
 	{
 		bool		is_value = i < list_length(stage->exprs) && comparison_key_is_other(list_nth(stage->exprs, i));
 
-		values[i] = penumbra_plan_column(translation->plan, translation->current, is_value ? group_value++ : i);
+		values[i] = penumbra_plan_column(translation->plan, translation->current, i);
+		if (is_value && stage->grouping_sets != NIL)
+			values[i] = group_value_of(translation, values[i], group_value++);
+		else if (is_value)
+			values[i] = penumbra_plan_column(translation->plan, translation->current, group_value++);
 		if (i >= before && is_other_form[i - before])
 			values[i] = translate_aggregate_value(translation, list_nth(stage->aggrefs, i - before), values[i]);
 		if (values[i] < 0)
@@ -112,8 +126,6 @@ add_to_plan(Translation *translation, PipelineStage *stage, const StageInput *in
 		has_other_form |= is_other_form[i];
 	}
 	group_values = add_group_values(translation, stage, calls + call_count);
-	if (group_values > 0 && stage->grouping_sets != NIL)
-		return translation_refuse(translation, "grouping sets of values that PostgreSQL compares") >= 0;
 	translation->conditional_depth--;
 	if (!translation_keep_operator(translation, stage->grouping_sets == NIL
 									 ? penumbra_plan_add_aggregation(translation->plan, translation->current,
@@ -122,7 +134,7 @@ add_to_plan(Translation *translation, PipelineStage *stage, const StageInput *in
 																	   keys, key_count,
 																	   key_bits(stage->grouping_sets),
 																	   list_length(stage->grouping_sets),
-																	   calls, call_count)))
+																	   calls, call_count + group_values)))
 		return false;
 	return (!has_other_form && group_values == 0) || add_values(translation, stage, is_other_form);
 }

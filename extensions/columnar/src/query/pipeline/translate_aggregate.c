@@ -447,6 +447,18 @@ translate_arguments(Translation *translation, const Aggref *aggref, PenumbraAggr
 	return true;
 }
 
+/* The order in which min(), max() and ordered-set aggregates take values: of text *collation. */
+static bool
+translate_value_order(Translation *translation, const Aggref *aggref, bool has_form, PenumbraCollation **collation)
+{
+	Node	   *expr = (Node *) linitial_node(TargetEntry, aggref->args)->expr;
+
+	if (comparison_key_is_in_lower_case(expr))
+		return translate_lower_case_order(translation, aggref->inputcollid, collation);
+	return translate_collation(translation, PENUMBRA_FN_LT, aggref->inputcollid, collation) &&
+		translate_order_is_known(translation, expr) && (has_form || enum_order_is_kept(translation, expr));
+}
+
 bool
 translate_aggregate(Translation *translation, Aggref *aggref, PenumbraAggregateCall *call, bool *is_other_form)
 {
@@ -469,10 +481,7 @@ translate_aggregate(Translation *translation, Aggref *aggref, PenumbraAggregateC
 		*is_other_form = has_form;
 	if (has_form)
 		set_other_form(aggref, call);
-	if (is_ordering(call->function) &&
-		(!translate_collation(translation, PENUMBRA_FN_LT, aggref->inputcollid, &collation) ||
-		 !translate_order_is_known(translation, (Node *) linitial_node(TargetEntry, aggref->args)->expr) ||
-		 (!has_form && !enum_order_is_kept(translation, (Node *) linitial_node(TargetEntry, aggref->args)->expr))))
+	if (is_ordering(call->function) && !translate_value_order(translation, aggref, has_form, &collation))
 		return false;
 	call->collation = collation;
 	if (call->distinct && !translate_check_equality(translation, aggref->inputcollid))

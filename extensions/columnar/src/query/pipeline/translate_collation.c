@@ -182,6 +182,20 @@ translate_collation(Translation *translation, PenumbraFunction function, Oid col
 }
 
 bool
+translate_lower_case_order(Translation *translation, Oid collation, PenumbraCollation **found)
+{
+	const char *refusal;
+
+	*found = palloc0(sizeof(PenumbraCollation));
+	(*found)->compares_lower_case = true;
+	refusal = order_of(collation, *found);
+	if (refusal == NULL)
+		refusal = case_of(DEFAULT_COLLATION_OID, *found);
+	translation->reason = refusal != NULL ? refusal : translation->reason;
+	return refusal == NULL;
+}
+
+bool
 translate_has_collation(Translation *translation, Oid collation, Node *expr)
 {
 	if (OidIsValid(collation) || !OidIsValid(get_typcollation(exprType(expr))))

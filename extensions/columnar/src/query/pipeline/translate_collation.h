@@ -23,5 +23,7 @@ extern bool translate_check_equality(Translation *translation, Oid collation);
 extern bool translate_order_is_known(Translation *translation, Node *expr);
 extern bool translate_collation(Translation *translation, PenumbraFunction function, Oid collation,
 								PenumbraCollation **found);
+/* The order by the collation of texts in lower case as the database's default collation has it: citext's. */
+extern bool translate_lower_case_order(Translation *translation, Oid collation, PenumbraCollation **found);
 
 #endif							/* PENUMBRA_TRANSLATE_COLLATION_H */
