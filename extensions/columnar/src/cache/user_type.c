@@ -151,6 +151,19 @@ image_of_bytes(int16 length, bool is_by_value)
 	return &fixed[length];
 }
 
+/* By the type's own order or, if it has none, by its own hash: one of a type with the same bytes is left. */
+static bool
+has_own_equality(Oid type_oid)
+{
+	const TypeCacheEntry *type = lookup_type_cache(type_oid, TYPECACHE_EQ_OPR | TYPECACHE_CMP_PROC | TYPECACHE_HASH_PROC |
+												   TYPECACHE_BTREE_OPFAMILY | TYPECACHE_HASH_OPFAMILY);
+
+	if (!OidIsValid(type->eq_opr))
+		return false;
+	return OidIsValid(type->btree_opf) ? OidIsValid(type->cmp_proc) && type->btree_opintype == type_oid
+		: OidIsValid(type->hash_proc) && type->hash_opintype == type_oid;
+}
+
 const ValueImage *
 user_type_image(Oid type_oid)
 {
@@ -158,12 +171,9 @@ user_type_image(Oid type_oid)
 	char	   *equality;
 
 	if (type_oid < FirstNormalObjectId || get_typtype(type_oid) != TYPTYPE_BASE ||
-		OidIsValid(get_element_type(type_oid)))
+		OidIsValid(get_element_type(type_oid)) || !has_own_equality(type_oid))
 		return NULL;
-	type = lookup_type_cache(type_oid, TYPECACHE_EQ_OPR | TYPECACHE_CMP_PROC | TYPECACHE_BTREE_OPFAMILY);
-	/* one that has but the order of a type with the same bytes is left */
-	if (!OidIsValid(type->cmp_proc) || !OidIsValid(type->eq_opr) || type->btree_opintype != type_oid)
-		return NULL;
+	type = lookup_type_cache(type_oid, TYPECACHE_EQ_OPR | TYPECACHE_CMP_PROC);
 	equality = user_type_citext_function(get_opcode(type->eq_opr));
 	if (equality != NULL && strcmp(equality, "citext_eq") == 0)
 		return &lowered;

@@ -160,7 +160,32 @@ SELECT agree('SELECT abs(p::int) % 2, count(*), sum(id) FROM numbers GROUP BY p'
   agree('SELECT count(DISTINCT p) FROM numbers'), agree('SELECT p::int, count(*) FROM numbers GROUP BY 1');
 UPDATE numbers SET p = '1000' WHERE id = 77;
 SELECT agree('SELECT count(DISTINCT p) FROM numbers'), agree('SELECT count(DISTINCT p) FROM numbers WHERE id <> 77');
+-- one that has equality and a hash alone, which is the same for values that are not equal
+CREATE TYPE rest;
+CREATE FUNCTION rest_in(cstring) RETURNS rest LANGUAGE internal IMMUTABLE STRICT AS 'textin';
+CREATE FUNCTION rest_out(rest) RETURNS cstring LANGUAGE internal IMMUTABLE STRICT AS 'textout';
+CREATE TYPE rest (INPUT = rest_in, OUTPUT = rest_out, LIKE = text);
+CREATE CAST (rest AS text) WITHOUT FUNCTION;
+CREATE FUNCTION rest_is(a rest, b rest) RETURNS bool LANGUAGE plpgsql IMMUTABLE STRICT AS $$
+BEGIN
+  RETURN 1000 / a::text::int % 7 = 1000 / b::text::int % 7;
+END $$;
+CREATE FUNCTION rest_hash(a rest) RETURNS int LANGUAGE plpgsql IMMUTABLE STRICT AS $$ BEGIN RETURN 1000 / a::text::int % 7 / 2; END $$;
+CREATE OPERATOR = (LEFTARG = rest, RIGHTARG = rest, FUNCTION = rest_is, COMMUTATOR = =, HASHES);
+CREATE OPERATOR CLASS rest_ops DEFAULT FOR TYPE rest USING hash AS OPERATOR 1 =, FUNCTION 1 rest_hash(rest);
+CREATE TABLE rests WITH (autovacuum_enabled = off) AS
+SELECT i AS id, CASE WHEN i % 8 > 0 THEN (ARRAY['1', '10', '010', '7', '33', '125', '99'])[1 + i % 7]::rest END AS r FROM generate_series(1, 2000) i;
+VACUUM ANALYZE rests;
+SELECT penumbra.load('rests') > 0 AS is_loaded;
+SELECT count(*) FROM penumbra.columns WHERE relid = 'rests'::regclass;
+SELECT agree('SELECT 1000 / r::text::int % 7, count(*), sum(id) FROM rests GROUP BY 1'),
+  agree('SELECT count(*), sum(id) FROM rests GROUP BY r'), agree('SELECT id, r FROM rests WHERE r = ''10'''),
+  agree('SELECT count(*) FROM (SELECT DISTINCT r FROM rests) s'), agree('SELECT count(*), sum(a.id) FROM rests a JOIN rests b ON a.r = b.r AND b.id < 20'),
+  agree('SELECT id % 3, count(*), grouping(r) FROM rests GROUP BY CUBE (id % 3, r)'), agree('SELECT count(*) FROM rests WHERE r IN (SELECT r FROM rests WHERE id < 3)');
+UPDATE rests SET r = '0' WHERE id = 78;
+SELECT agree('SELECT count(*) FROM rests GROUP BY r'), agree('SELECT id, r FROM rests WHERE id < 100');
 SET penumbra.mode = prefer;
+EXPLAIN (COSTS OFF) SELECT r, count(*) FROM rests GROUP BY r;
 EXPLAIN (COSTS OFF) SELECT h, count(*) FROM kinds GROUP BY h;
 EXPLAIN (COSTS OFF) SELECT c, count(*) FROM kinds WHERE c = 'aB' GROUP BY c;
 EXPLAIN (COSTS OFF) SELECT count(*) FROM kinds k JOIN few f ON k.t = f.t AND k.m = f.m;
