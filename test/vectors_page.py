@@ -39,6 +39,8 @@ IMAGES = {
 ENGINES_OWN = {"BOOLOID", "INT2OID", "INT4OID", "INT8OID", "FLOAT4OID", "FLOAT8OID", "NUMERICOID", "DATEOID",
                "TIMESTAMPOID", "TIMESTAMPTZOID", "INTERVALOID", "TEXTOID", "VARCHAROID", "BPCHAROID", "UUIDOID"}  # fmt: skip
 ENUM = "enum"  # of any type
+OTHER = "other"  # of extensions and users: what needs no order of them
+ORDERING = re.compile("|".join(["min", "max", "mode", "percentile_disc", "GREATEST", "LEAST", "[LG][ET]"]))
 # The engine does with an image what it does with a value that is only compared.
 COMPARED = "uuid"
 WITHOUT_EXTREMES = {"bytea", "macaddr", "macaddr8", "bit", "varbit", '"char"', "name",
@@ -116,19 +118,20 @@ list's types, and of `time`, `money` and `bytea`. An enum is ordered in vectors,
 value of its type was added before another one (`ALTER TYPE ... ADD VALUE ... BEFORE`), if it has at most 64 values, and
 not in `greatest`, `least`, `mode`, `percentile_disc` and window functions. `sum` adds `money`, too.
 
-Columns of types that extensions and users made are cached as they are, if a type has a default order:
+Columns of types that extensions and users made are cached as they are, if a type has a default order or, without one, a
+default hash:
 
 * `citext` is compared, grouped, joined, ordered and counted in lower case, as its extension does it, by the database's
-  default collation. Where that is ICU's or the builtin provider's, PostgreSQL runs the query as soon as a letter beyond
-  ASCII is met.
+  default collation, and has `min` and `max`. Where that collation is ICU's or the builtin provider's, PostgreSQL runs
+  the query as soon as a letter beyond ASCII is met.
 * Other types (`hstore`, `ltree`, `cube`, `seg`, your own) are grouped, joined and counted in vectors where values
-  repeat, by the statistics in four rows on average: the type's comparison function says once for each distinct value
-  which are equal (`Evaluated By PostgreSQL`). PostgreSQL orders them. A type whose comparison is that of `bigint`, as
-  those of `isn`, is as good as it.
+  repeat, by the statistics in four rows on average: the type's comparison function, or its hash and equality, says once
+  for each distinct value which are equal (`Evaluated By PostgreSQL`). PostgreSQL orders them. A type whose comparison is
+  that of `bigint`, as those of `isn`, is as good as it.
 * Where values are equal and written differently, a group shows the least of them by its bytes; PostgreSQL shows the one
   that it reads first.
-* Left to PostgreSQL: `min`, `max`, grouping sets, `array_agg(DISTINCT ...)` and ordered-set aggregates of them, arrays,
-  ranges and composites with them as keys, and types with a hash operator class alone.
+* Left to PostgreSQL: `min` and `max` of them other than of `citext`, `array_agg(DISTINCT ...)` and ordered-set
+  aggregates, and arrays, ranges and composites with them as keys.
 
 Columns of other types stay in the heap; queries that do not read them run in vectors all the same. Where the select
 list alone reads them, they are fetched for the rows of the result (`Columns From Heap`). A scan with conditions fetches
@@ -268,6 +271,11 @@ def with_bytes(line: str) -> str:
     return "\t".join([kind, *fields[:2], *SIGNATURES_OF_BYTES[fields[0]]])
 
 
+def of_another(line: str, name: str) -> str:
+    """The line with the type in place of the one that is only compared."""
+    return "\t".join(re.sub(f"^(constant )?{COMPARED}$", rf"\g<1>{name}", field) for field in line.split("\t"))
+
+
 def with_images(lines: list[str]) -> list[str]:
     """With the types that the adapter has images of, of which the page has a list."""
     rows = set(re.findall(r"^\t\{(\w+OID), \{PENUMBRA_\w+", VALUE_IMAGES.read_text(), re.M))
@@ -282,7 +290,9 @@ def with_images(lines: list[str]) -> list[str]:
             continue
         for name in [*IMAGES.values(), ENUM]:
             if not (kind == "aggregate" and fields[0] in ("min", "max") and name in WITHOUT_EXTREMES):
-                made.append("\t".join([kind, *(re.sub(f"^(constant )?{COMPARED}$", rf"\g<1>{name}", f) for f in fields)]))
+                made.append(of_another(line, name))
+        if not ORDERING.fullmatch(fields[0]):
+            made.append(of_another(line, OTHER))
     return made + list(OF_BYTES)
 
 

@@ -12,8 +12,11 @@ from penumbra_lab.advise.server import Server
 
 HEAP = "heap"
 FIRST_USER_OID = 16384
+FIXED_BYTES_MAX = 256  # of a value of a type of extensions and users; others have any length
 TEXTS = ("text", "character")
 ENUM = "enum"  # as the engine's table calls every enum
+OTHER = "other"  # and every type of extensions and users that has an equality of its own
+CITEXT = "citext"
 
 
 @dataclass(frozen=True)
@@ -24,6 +27,7 @@ class Type:
     element: int
     is_domain: bool
     collation: int
+    is_citext: bool = False
 
     @property
     def is_text(self) -> bool:
@@ -114,7 +118,7 @@ class Catalog:
 
     @cached_property
     def _engine_types(self) -> dict[int, str]:
-        names = [name for name in self.engine.types if name != ENUM]
+        names = [name for name in self.engine.types if name not in (ENUM, OTHER)]
         rows = self._server.ask(
             "SELECT to_regtype(name)::oid AS oid FROM unnest(%s::text[]) WITH ORDINALITY"
             " AS u (name, place) ORDER BY place",
@@ -131,15 +135,21 @@ class Catalog:
             " SELECT format_type(%s, NULL) AS name, typtype = 'd' AS is_domain, typelem AS element,"
             " typcollation AS collation, (SELECT base FROM t WHERE next = 0) AS base,"
             " (SELECT typtype = 'e' FROM t JOIN pg_type b ON b.oid = base WHERE next = 0)"
-            " AS is_enum"
+            " AS is_enum,"
+            " (SELECT b.oid >= %s AND typtype = 'b' AND typelem = 0 AND typlen BETWEEN -1 AND %s"
+            "    AND EXISTS (SELECT FROM pg_opclass c JOIN pg_am a ON a.oid = opcmethod"
+            "                WHERE opcintype = b.oid AND opcdefault AND amname IN ('btree', 'hash'))"
+            "  FROM t JOIN pg_type b ON b.oid = base WHERE next = 0) AS is_other,"
+            " (SELECT typname FROM t JOIN pg_type b ON b.oid = base WHERE next = 0) AS base_name"
             " FROM pg_type WHERE oid = %s",
-            (oid, oid, oid),
+            (oid, oid, FIRST_USER_OID, FIXED_BYTES_MAX, oid),
         )
         if not rows:
             return Type(oid, "?", None, 0, False, 0)
         [row] = rows
-        engine = ENUM if row.is_enum else self._engine_types.get(row.base)
-        return Type(oid, row.name, engine, row.element, row.is_domain, row.collation)
+        engine = ENUM if row.is_enum else OTHER if row.is_other else self._engine_types.get(row.base)
+        is_citext = row.is_other and row.base_name == CITEXT
+        return Type(oid, row.name, engine, row.element, row.is_domain, row.collation, is_citext)
 
     @cached_property
     def casts(self) -> dict[tuple[int, int], tuple[int, str]]:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
-from penumbra_lab.advise.catalog import ENUM, FIRST_USER_OID, Catalog, Function, Operator, Type
+from penumbra_lab.advise.catalog import ENUM, FIRST_USER_OID, OTHER, Catalog, Function, Operator, Type
 from penumbra_lab.advise.engine import ANY_FIELD, Engine
 from penumbra_lab.advise.expressions import (
     Array,
@@ -42,6 +42,7 @@ ALTERNATIVES_MAX = 64
 WINDOW_FUNCTIONS = {"row_number", "rank", "dense_rank", "percent_rank", "cume_dist", "ntile", "lag",
                     "lead", "first_value", "last_value", "nth_value"}  # fmt: skip
 # Pseudo-types of the engine's types that some names stand for.
+COMPARISONS = ("=", "<>", "<", "<=", ">", ">=")
 KIND_PSEUDO_TYPES = {"anyenum": re.compile(ENUM), "anyrange": re.compile(r"(?!.*multi)\w+range"),
                      "anymultirange": re.compile(r"\w+multirange")}  # fmt: skip
 ANY_PSEUDO_TYPES = {'"any"', "anyelement", "anycompatible", "anynonarray", *KIND_PSEUDO_TYPES}
@@ -241,14 +242,18 @@ class Judge:
 
     def collation_blockers(self, use: str | None, args: Sequence[Expression]) -> tuple:
         judged = [self.judge(arg) for arg in args]
-        if use is None or not any(self._type(oid).is_text for one in judged for oid in one.types):
+        kinds = [self._type(oid) for one in judged for oid in one.types]
+        if use is None or not any(kind.is_text or kind.is_citext for kind in kinds):
             return ()
         refusals = (self._catalog.collation_refusal(oid, use) for oid in self._collations(args))
         return tuple(Blocker(refusal) for refusal in refusals if refusal)
 
     def order_blockers(self, expression: Expression) -> tuple[Blocker, ...]:
         """Of a sort key."""
-        return self.judge(expression).blockers + self.collation_blockers("ORDER", [expression])
+        judged = self.judge(expression)
+        others = (self._type(oid) for oid in judged.types if self._type(oid).engine == OTHER)
+        unknown = tuple(Blocker(f"order of {kind.name}") for kind in others if not kind.is_citext)
+        return judged.blockers + unknown + self.collation_blockers("ORDER", [expression])
 
     def _use(self, function: str | None) -> str | None:
         return self._engine.collation_uses.get(function) if function else None
@@ -262,7 +267,9 @@ class Judge:
         for operator in candidates:
             args = [operator.left] * (len(parts) == 2) + [operator.right]
             args = [self._resolved(oid, types) for oid, types in zip(args, given, strict=True)]
-            if not self._takes(operator.function, args, operator.result):
+            if self._is_comparison_of_citext(operation, args):
+                below += self.collation_blockers("ORDER", operation.args)
+            elif not self._takes(operator.function, args, operator.result):
                 types = ", ".join(self._type(oid).name for oid in args)
                 reason = f"operator {operation.name} of {types}"
                 return Judged(result, (*below, Blocker(reason, "", operation.name)))
@@ -275,6 +282,9 @@ class Judge:
         collation = tuple(chain.from_iterable(
             self.collation_blockers(use, operation.args) for use in uses))  # fmt: skip
         return Judged(result, below + collation)
+
+    def _is_comparison_of_citext(self, operation: Operation, args: Sequence[int]) -> bool:
+        return operation.name in COMPARISONS and all(self._type(oid).is_citext for oid in args)
 
     def _operators(self, operation: Operation, parts: Sequence[Judged]) -> list[Operator]:
         given = [part.types for part in parts]
@@ -429,9 +439,18 @@ class Judge:
             return (blocker,)
         return self._aggregate_blockers(dataclasses.replace(call, extra=""), candidates, parts)
 
+    def _is_extreme_of_citext(self, call: Call, candidates: Sequence[Function]) -> bool:
+        kinds = [self._type(oid) for function in candidates for oid in function.args]
+        return (
+            call.name in ("min", "max") and not call.extra and not call.is_distinct
+            and bool(kinds) and all(kind.is_citext for kind in kinds)
+        )  # fmt: skip
+
     def _aggregate_blockers(self, call: Call, candidates: Sequence[Function],
                             parts: Sequence[Judged]) -> tuple[Blocker, ...]:  # fmt: skip
         blocker = Blocker(f"aggregate {call.name}", call.text, call.name)
+        if self._is_extreme_of_citext(call, candidates):
+            return self.collation_blockers("ORDER", call.args)
         if call.extra or any(function.oid >= FIRST_USER_OID for function in candidates):
             return (blocker,)
         name = "count(*)" if call.is_star else call.name
@@ -483,6 +502,10 @@ class Judge:
         source = self._type(source_oid)
         if source.engine is None or target.engine is None:
             return False
+        if OTHER in (source.engine, target.engine):
+            return source_oid == target.oid or (
+                source.is_citext and (target.is_citext or target.engine == "text")
+            )
         if source.engine == target.engine:
             return True
         function, method = self._catalog.casts.get((self._base(source_oid), target.oid), (0, "i"))

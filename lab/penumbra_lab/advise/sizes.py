@@ -11,7 +11,8 @@ PAGES_PER_CHUNK = 1024
 PLAIN_BYTES = {"boolean": 1, "smallint": 2, "integer": 4, "bigint": 8, "real": 4,
                "double precision": 8, "numeric": 8, "date": 4, "timestamp": 8, "timestamptz": 8,
                "interval": 16, "uuid": 16, "enum": 8, "oid": 8, "time": 8, "money": 8,
-               "macaddr": 8, "macaddr8": 8, '"char"': 2}  # fmt: skip
+               "macaddr": 8, "macaddr8": 8, '"char"': 2, "pg_lsn": 8, "xid8": 8,
+               "regclass": 8, "regtype": 8, "regrole": 8}  # fmt: skip
 TEXT_BYTES_UNKNOWN = 32
 # Codes and distances from the least value take whole bytes.
 CODE_BYTES = (1, 2, 4, 8)
