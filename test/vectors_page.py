@@ -126,8 +126,8 @@ default hash:
   the query as soon as a letter beyond ASCII is met.
 * Other types (`hstore`, `ltree`, `cube`, `seg`, your own) are grouped, joined and counted in vectors where values
   repeat, by the statistics in four rows on average: the type's comparison function, or its hash and equality, says once
-  for each distinct value which are equal (`Evaluated By PostgreSQL`). PostgreSQL orders them. A type whose comparison is
-  that of `bigint`, as those of `isn`, is as good as it.
+  for each distinct value which are equal (`Evaluated By PostgreSQL`). PostgreSQL orders them. A type whose comparison
+  is that of `bigint`, as those of `isn`, is as good as it.
 * Where values are equal and written differently, a group shows the least of them by its bytes; PostgreSQL shows the one
   that it reads first.
 * Left to PostgreSQL: `min` and `max` of them other than of `citext`, `array_agg(DISTINCT ...)` and ordered-set

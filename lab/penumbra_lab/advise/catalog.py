@@ -138,7 +138,8 @@ class Catalog:
             " AS is_enum,"
             " (SELECT b.oid >= %s AND typtype = 'b' AND typelem = 0 AND typlen BETWEEN -1 AND %s"
             "    AND EXISTS (SELECT FROM pg_opclass c JOIN pg_am a ON a.oid = opcmethod"
-            "                WHERE opcintype = b.oid AND opcdefault AND amname IN ('btree', 'hash'))"
+            "                WHERE opcintype = b.oid AND opcdefault"
+            "                AND amname IN ('btree', 'hash'))"
             "  FROM t JOIN pg_type b ON b.oid = base WHERE next = 0) AS is_other,"
             " (SELECT typname FROM t JOIN pg_type b ON b.oid = base WHERE next = 0) AS base_name"
             " FROM pg_type WHERE oid = %s",
@@ -147,7 +148,8 @@ class Catalog:
         if not rows:
             return Type(oid, "?", None, 0, False, 0)
         [row] = rows
-        engine = ENUM if row.is_enum else OTHER if row.is_other else self._engine_types.get(row.base)
+        own = ENUM if row.is_enum else OTHER if row.is_other else None
+        engine = own or self._engine_types.get(row.base)
         is_citext = row.is_other and row.base_name == CITEXT
         return Type(oid, row.name, engine, row.element, row.is_domain, row.collation, is_citext)
 

@@ -11,7 +11,15 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
-from penumbra_lab.advise.catalog import ENUM, FIRST_USER_OID, OTHER, Catalog, Function, Operator, Type
+from penumbra_lab.advise.catalog import (
+    ENUM,
+    FIRST_USER_OID,
+    OTHER,
+    Catalog,
+    Function,
+    Operator,
+    Type,
+)
 from penumbra_lab.advise.engine import ANY_FIELD, Engine
 from penumbra_lab.advise.expressions import (
     Array,

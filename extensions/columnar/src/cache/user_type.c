@@ -155,8 +155,9 @@ image_of_bytes(int16 length, bool is_by_value)
 static bool
 has_own_equality(Oid type_oid)
 {
-	const TypeCacheEntry *type = lookup_type_cache(type_oid, TYPECACHE_EQ_OPR | TYPECACHE_CMP_PROC | TYPECACHE_HASH_PROC |
-												   TYPECACHE_BTREE_OPFAMILY | TYPECACHE_HASH_OPFAMILY);
+	int			wanted = TYPECACHE_EQ_OPR | TYPECACHE_CMP_PROC | TYPECACHE_HASH_PROC | TYPECACHE_BTREE_OPFAMILY |
+		TYPECACHE_HASH_OPFAMILY;
+	const TypeCacheEntry *type = lookup_type_cache(type_oid, wanted);
 
 	if (!OidIsValid(type->eq_opr))
 		return false;

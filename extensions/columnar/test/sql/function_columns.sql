@@ -15,12 +15,12 @@ FROM generate_series(1, 70000) i;
 VACUUM ANALYZE visit;
 SELECT penumbra.load('visit') > 0 AS loaded;
 -- before they are cached, PostgreSQL computes them
-SELECT * FROM compared($$SELECT regexp_replace(url, '^https?://(www\.)*([^/]+)/.*$', '\2'), count(*) FROM visit GROUP BY 1$$);
-SELECT penumbra.load('visit', ARRAY[$$regexp_replace(url, '^https?://(www\.)*([^/]+)/.*$', '\2')$$, 'to_hex(hashtext(url))', $$split_part(url, '/', 3)$$,
+SELECT * FROM compared($$SELECT regexp_replace(url, '^https?://(?!ftp)(www\.)?([^/]+)/.*$', '\2'), count(*) FROM visit GROUP BY 1$$);
+SELECT penumbra.load('visit', ARRAY[$$regexp_replace(url, '^https?://(?!ftp)(www\.)?([^/]+)/.*$', '\2')$$, 'to_hex(hashtext(url))', $$split_part(url, '/', 3)$$,
 	$$to_char(at, 'YYYY-MM-DD HH24:MI')$$, $$lpad(to_hex(hashtext(url)), 40, '*')$$, $$date_bin('15 minutes', at, timestamp '2000-01-01')$$, 'div(price, 3)', $$(regexp_match(url, 'host(\d+)'))[1]$$,
 	'sha512(uuid_send(code))', $$jsonb_array_length(doc -> 'tags')$$, $$(doc -> 'price')::numeric$$, $$doc @? '$.tags[*] ? (@ == 2)'$$]) > 0 AS loaded;
 -- keys of groups and orders, conditions, arguments
-SELECT * FROM compared($$SELECT regexp_replace(url, '^https?://(www\.)*([^/]+)/.*$', '\2'), count(*) FROM visit GROUP BY 1$$);
+SELECT * FROM compared($$SELECT regexp_replace(url, '^https?://(?!ftp)(www\.)?([^/]+)/.*$', '\2'), count(*) FROM visit GROUP BY 1$$);
 SELECT * FROM compared($$SELECT split_part(url, '/', 3), min(id), count(*) FROM visit WHERE to_hex(hashtext(url)) < '8' GROUP BY 1$$);
 SELECT * FROM compared($$SELECT to_char(at, 'YYYY-MM-DD HH24:MI'), sum(price) FROM visit GROUP BY 1$$);
 SELECT * FROM compared($$SELECT date_bin('15 minutes', at, timestamp '2000-01-01') b, count(DISTINCT lpad(to_hex(hashtext(url)), 40, '*')) FROM visit GROUP BY 1 ORDER BY 1$$);

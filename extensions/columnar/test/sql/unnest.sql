@@ -143,7 +143,7 @@ CREATE TABLE typed WITH (autovacuum_enabled = off) AS SELECT i AS id, ARRAY[i % 
   ARRAY['x', NULL]::"char"[] AS "chars1", ARRAY[i % 7, 4000000000, NULL]::oid[] AS oids, ARRAY['08:00:2b:01:02:03', NULL]::macaddr[] AS macs,
   ARRAY['08:00:2b:01:02:03:04:05']::macaddr8[] AS macs8, ARRAY['10.0.0.1/8', NULL, '::1']::inet[] AS inets, ARRAY['10.0.0.0/8']::cidr[] AS cidrs,
   ARRAY[B'101', NULL]::bit(3)[] AS bits, ARRAY[B'', (i % 9)::bit(70)]::varbit[] AS varbits, ARRAY['ok', NULL, 'sad']::mood[] AS moods,
-  ARRAY[i % 4, NULL]::small[] AS smalls, ARRAY[('a' || i)::name] AS names, ARRAY['{}']::json[] AS jsons, ARRAY[int4range(1, 2 + i % 4), NULL, 'empty'] AS ranges
+  ARRAY[i % 4, NULL]::small[] AS smalls, ARRAY[point(i, i)] AS places, ARRAY['{}']::json[] AS jsons, ARRAY[int4range(1, 2 + i % 4), NULL, 'empty'] AS ranges
 FROM generate_series(1, 700) i;
 INSERT INTO typed (id) VALUES (0);
 VACUUM ANALYZE typed;
@@ -151,10 +151,10 @@ CREATE FUNCTION answers(loaded boolean) RETURNS TABLE (name name, grouped text, 
   SELECT attname, agree(format('SELECT x, count(*), min(id) FROM typed, unnest(%I) x GROUP BY x', attname)),
     agree(format('SELECT id, x, o FROM typed LEFT JOIN LATERAL unnest(%I) WITH ORDINALITY u(x, o) ON true WHERE id < 9', attname)),
     agree(format('SELECT id, x FROM (SELECT id, unnest(%I) AS x FROM typed) s ORDER BY x, id, x::text LIMIT 15', attname))
-  FROM pg_attribute WHERE attrelid = 'typed'::regclass AND attnum > 1 AND attname NOT IN ('names', 'jsons') ORDER BY attnum $$;
+  FROM pg_attribute WHERE attrelid = 'typed'::regclass AND attnum > 1 AND attname NOT IN ('places', 'jsons') ORDER BY attnum $$;
 SELECT * FROM answers(false) WHERE (grouped, listed, ordered)::text ~ 'DIFFERENT';
 SELECT penumbra.load('typed', (SELECT array_agg(format('unnest(%I)', attname)) FROM pg_attribute
-  WHERE attrelid = 'typed'::regclass AND attnum > 1 AND attname NOT IN ('names', 'jsons')) || '{id}') > 0 AS loaded;
+  WHERE attrelid = 'typed'::regclass AND attnum > 1 AND attname NOT IN ('places', 'jsons')) || '{id}') > 0 AS loaded;
 SELECT * FROM answers(true);
 -- the rows' own values beside their elements come from the heap
 SELECT agree('SELECT tags, x FROM posts, unnest(tags) x');
@@ -179,7 +179,7 @@ EXCEPTION WHEN OTHERS THEN
 END $$;
 SELECT q, reason(q) FROM unnest(ARRAY[
   'SELECT x FROM posts, unnest(pairs) x', 'SELECT x FROM posts, unnest(tags || ''a''::text) x',
-  'SELECT x FROM typed, unnest(jsons) x', 'SELECT x FROM typed, unnest(names) x', 'SELECT x FROM posts, generate_series(1, grp) x',
+  'SELECT x FROM typed, unnest(jsons) x', 'SELECT x FROM typed, unnest(places) x', 'SELECT x FROM posts, generate_series(1, grp) x',
   'SELECT grp, unnest(tags) FROM posts GROUP BY grp, tags', 'SELECT x FROM posts, ROWS FROM (unnest(tags), generate_series(1, 2)) u(x, y)',
   'SELECT e, count(*) FROM posts, jsonb_array_elements(doc->''items'') e GROUP BY 1',
   'SELECT key, value, count(*) FROM posts, jsonb_each(doc) GROUP BY 1, 2', 'SELECT x FROM posts, ROWS FROM (jsonb_each(doc), unnest(tags)) u(k, v, x)',

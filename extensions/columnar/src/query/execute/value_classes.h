@@ -15,7 +15,7 @@ typedef struct ValueClasses ValueClasses;
 /* In the context at hand, which keeps a value of each class. */
 extern ValueClasses *value_classes_create(Oid type_oid, Oid collation);
 extern bool value_classes_are_of(const ValueClasses *classes, Oid type_oid, Oid collation);
-/* The number of those that are equal to the value, by the type's comparison, or its equality.  Any error may be raised. */
+/* The number of those that are equal to the value, by the type's own functions.  Any error may be raised. */
 extern int64 value_classes_number(ValueClasses *classes, Datum value);
 extern Size value_classes_bytes(const ValueClasses *classes);
 
