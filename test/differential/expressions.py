@@ -15,16 +15,17 @@ SQL_TYPES = {
     "f8": "double precision", "num": "numeric", "d": "date", "ts": "timestamp", "tz": "timestamptz",
     "iv": "interval", "text": "text", "bp": "char(6)", "uuid": "uuid", "en": "shade", "ton": "tone", "tod": "time", "ttz": "timetz",
     "by": "bytea", "oid": "oid", "mon": "money", "ip": "inet", "mac": "macaddr", "mac8": "macaddr8", "bits": "varbit",
-    "chr": '"char"', "rng": "int4range", "span": "tsrange", "mr": "int4multirange",
+    "chr": '"char"', "rng": "int4range", "span": "tsrange", "mr": "int4multirange", "lsn": "pg_lsn", "nm": "name",
 }  # fmt: skip
 KINDS = tuple(SQL_TYPES)
 COLUMN_NAMES = {column.name for column in COLUMNS}
 NUMBERS = ("i2", "i4", "i8", "f4", "f8", "num")
 GROUPABLE = tuple(kind for kind in KINDS if kind != "iv")
 # Of types that the engine has images of: comparisons, and little else.
-COMPARED = ("en", "ton", "tod", "ttz", "by", "oid", "mon", "ip", "mac", "mac8", "bits", "chr", "rng", "span", "mr")
+COMPARED = ("en", "ton", "tod", "ttz", "by", "oid", "mon", "ip", "mac", "mac8", "bits", "chr", "rng", "span", "mr", "lsn",
+            "nm")
 # PostgreSQL has no min() and max(), or not in all versions.
-WITHOUT_EXTREMES = ("bool", "uuid", "by", "mac", "mac8", "bits", "chr", "rng", "span", "mr")
+WITHOUT_EXTREMES = ("bool", "uuid", "by", "mac", "mac8", "bits", "chr", "rng", "span", "mr", "nm")
 
 CONSTANTS = {
     "bool": ["true", "false"],
@@ -59,6 +60,8 @@ CONSTANTS = {
     "rng": ["'empty'", "'[0,5)'", "'(,)'", "'[-3,4)'", "'[2,)'"],
     "span": ["'[2020-01-05,2020-03-01]'", "'(2020-01-05,2020-03-01)'", "'(,)'", "'empty'", "'[2020-01-05,)'"],
     "mr": ["'{}'", "'{[0,2)}'", "'{[0,2),[5,6)}'", "'{(,)}'"],
+    "lsn": ["'0/0'", "'80000000/0'", "'FFFFFFFF/FFFFFFFF'", "'0/1C9C380'"],
+    "nm": ["''", "'a1'", "'A7'", "'a12'"],
 }  # fmt: skip
 
 # The n-th of many constants.
@@ -74,6 +77,7 @@ LIST_ELEMENTS = {
     "bits": "abs({n})::bit(12)::varbit", "chr": "chr(33 + abs({n}) % 90)::\"char\"",
     "rng": "int4range(abs({n}) % 6 - 3, abs({n}) % 9 + 4)", "span": "tsrange(NULL, timestamp '2020-03-01' + {n} * interval '1 us')",
     "mr": "int4multirange(int4range(0, abs({n})))",
+    "lsn": "(pg_lsn '0/0' + abs({n})::numeric)", "nm": "('a' || {n})::name",
 }  # fmt: skip
 
 PATTERNS = ["'%e%'", "'red%'", "'%s'", "'s%c_al%'", "'_____'", "'%'", "''", "'%special%requests%'",

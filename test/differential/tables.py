@@ -113,6 +113,8 @@ COLUMNS = (
     Column("net", "ip", "cidr", _share(5, "network(('10.' || h(k, 47) % 8 || '.0.0/' || h(k, 48) % 17)::inet)")),
     Column("mac", "mac", "macaddr", _share(5, "left(md5((h(k, 49) % 500)::text), 12)::macaddr")),
     Column("mac8", "mac8", "macaddr8", _share(5, "left(md5((h(k, 50) % 500)::text), 16)::macaddr8")),
+    Column("lsn", "lsn", "pg_lsn", _share(5, "pg_lsn '80000000/0' + (h(k, 90) % 500 - 250)::numeric * 10000000")),
+    Column("nm", "nm", "name", _share(5, "(chr(65 + (h(k, 91) % 40)::integer) || h(k, 92) % 30)::name")),
     Column("bits", "bits", "varbit",
            _share(5, "substring(h(k, 51)::bit(64) || (h(k, 52) % 4)::bit(66), 60, (h(k, 53) % 71)::integer)::varbit")),
     Column("bit6", "bits", "bit(6)", _share(5, "(h(k, 54) % 64)::integer::bit(6)")),
