@@ -296,6 +296,9 @@ class CteQueryGenerator:
         step = self.choose(("SELECT r.x + 1, r.y * 2 % 97 FROM r WHERE r.x < 60", "SELECT r.x + 1, h.a FROM r JOIN h ON h.id = r.x + 1",
                             "SELECT r.x + 10, g.k FROM r JOIN g ON g.id = r.y + 1 WHERE r.x < 80"))
         start = self.choose(("SELECT 1, 1", "SELECT id, k FROM h WHERE id < 4"))
+        if self.random.random() < 0.3:
+            step = self.choose(("SELECT r.x * 3 % 70, h.a FROM r JOIN h ON h.id = r.x % 30 + 1", "SELECT y, x * 7 % 61 FROM r"))
+            return Body(f"WITH RECURSIVE r (x, y) AS ({start} UNION {step}) SELECT x, y FROM r", (MANY, FEW))
         return Body(f"WITH RECURSIVE r (x, y) AS ({start} UNION ALL {step}) SELECT x, y FROM r", (MANY, FEW))
 
     def _effects(self) -> Body:
@@ -316,7 +319,8 @@ class CteQueryGenerator:
         if self.random.random() < 0.5:
             return f"{relation.name} AS {alias}", Relation(alias, columns)
         inner = Relation(alias, columns)
-        shown = self.random.choice((self._distinct_read, self._where_read, self._where_read, self._limited_read, self._grouped_read))
+        shown = self.random.choice((self._distinct_read, self._where_read, self._where_read, self._limited_read, self._grouped_read,
+                                    self._first_read, self._window_read))
         sql, kinds = shown(relation.name, inner)
         outer = self._alias()
         return f"({sql}) AS {outer}", Relation(outer, tuple(Column(f"{outer}.c{i + 1}", kind) for i, kind in enumerate(kinds)))
@@ -334,7 +338,15 @@ class CteQueryGenerator:
         return self._read(name, inner, "", "DISTINCT ")
 
     def _limited_read(self, name: str, inner: Relation) -> tuple[str, tuple[str, ...]]:
-        return self._read(name, inner, " ORDER BY {order} LIMIT " + self.choose(("1", "7", "50 OFFSET 2")))
+        return self._read(name, inner, " ORDER BY {order} " + self.choose(("LIMIT 1", "LIMIT 7", "LIMIT 50 OFFSET 2", "FETCH FIRST 3 ROWS WITH TIES")))
+
+    def _first_read(self, name: str, inner: Relation) -> tuple[str, tuple[str, ...]]:
+        first = self.choose(inner.columns).name
+        return self._read(name, inner, f" ORDER BY {first}, {{order}}", f"DISTINCT ON ({first}) ")
+
+    def _window_read(self, name: str, inner: Relation) -> tuple[str, tuple[str, ...]]:
+        body = _body([*self._shown(inner)[:2], self._window(inner)], f" FROM {name} AS {inner.name}{self._where(inner)}")
+        return body.sql, body.kinds
 
     def _grouped_read(self, name: str, inner: Relation) -> tuple[str, tuple[str, ...]]:
         key = self.choose(inner.columns)
@@ -372,7 +384,10 @@ class CteQueryGenerator:
             return body.sql if not body.sql.startswith("WITH") else f"SELECT * FROM ({body.sql}) q", False
         if kind < 0.55:
             limit = self.choose(("", " LIMIT 5", " LIMIT 30 OFFSET 3", " FETCH FIRST 4 ROWS WITH TIES"))
-            return f"SELECT * FROM ({body.sql}) q ORDER BY {order}{limit}", True
+            if self.random.random() < 0.25:
+                limit = f" LIMIT {'$1::integer' if self.parameter else '(SELECT 9)'}"
+            first = self.choose(("", "", "", "DISTINCT ON (1) ", "DISTINCT "))
+            return f"SELECT {first}* FROM ({body.sql}) q ORDER BY {order}{limit}", True
         relation = _named("q", body)
         if kind < 0.85:
             key = self.choose(relation.columns).name
@@ -437,7 +452,7 @@ class CteQueryGenerator:
         inner_source, inner = self._reader(read)
         pair = self._pair(outer, inner)
         match = f"{pair[1]} {self.choose(('=', '=', '<'))} {pair[0]}" if pair else "true"
-        shown = self._shown(inner)
+        shown = [*self._shown(inner), *([self._window(inner)] if self.random.random() < 0.4 else [])]
         order = ", ".join(str(place + 1) for place in range(len(shown)))
         body = _body(shown, f" FROM {inner_source}{self._where(inner, first=match)} ORDER BY {order} LIMIT {self.choose((1, 2, 5))}")
         alias = self._alias()

@@ -137,6 +137,8 @@ class Harness:
     def run(self, query: Query, mode: str) -> Answer:
         self.set("penumbra.mode", mode)
         sql, parameters = query.statement
+        if query.is_stored:
+            return self._stored(query)
         if not query.is_cursor:
             return self._execute(sql, parameters)
         self._execute("BEGIN", [])
@@ -146,6 +148,16 @@ class Harness:
         self._execute("ROLLBACK", [])
         failed = [answer for answer in answers if answer.rows is None]
         return failed[0] if failed else Answer([row for answer in answers for row in answer.rows])
+
+    def _stored(self, query: Query) -> Answer:
+        """Without an order of its own the table's is that of the rows."""
+        self._execute("BEGIN", [])
+        answer = self._execute(query.stored, [])
+        if answer.rows is not None:
+            self.set("penumbra.mode", "off")  # until the transaction ends
+            answer = self._execute("SELECT * FROM stored", [])
+        self._execute("ROLLBACK", [])
+        return answer
 
     def _execute(self, sql: str, parameters: list[str]) -> Answer:
         connection = self.connection.pgconn

@@ -138,8 +138,6 @@ class JoinQuery(Query):
                 inner = replace(joined, join="JOIN")
                 found.append(replace(self, joined=(*self.joined[:i], inner, *self.joined[i + 1:])))
         found += [replace(self, ctes=self.ctes[:i] + self.ctes[i + 1:]) for i in range(len(self.ctes))]
-        if self.is_cursor:
-            found.append(replace(self, is_cursor=False))
         return found + super().shorter()
 
 
@@ -641,9 +639,8 @@ class JoinQueryGenerator:
                                         [27, 17, 29, 7, 12, 8])[0]  # fmt: skip
             query = shape(base, items).projected(self.choose)
         return dataclasses.replace(
-            query, where=tuple(where), ctes=tuple(self.ctes), is_cursor=self._is(0.05) and self.parameters is None,
-            parameters=tuple(self.parameters or ()),
-        )  # fmt: skip
+            query, where=tuple(where), ctes=tuple(self.ctes), parameters=tuple(self.parameters or ()),
+        ).taken(self.choose)  # fmt: skip
 
     def _without_matches(self, joined: tuple[Joined, ...]) -> list[str]:
         """Conditions that make LEFT JOINs anti joins, of which the other side's columns may be asked for, too."""

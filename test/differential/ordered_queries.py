@@ -40,7 +40,7 @@ class OrderedQueryGenerator(QueryGenerator):
     def query(self) -> Query:
         shapes = [(self.plain, 20), (self.by_keys, 45), (self.by_sets, 15), (self.below, 10), (self.correlated, 10)]
         shape = self.choose.choices([s for s, _ in shapes], [w for _, w in shapes])[0]
-        return dataclasses.replace(shape().projected(self.choose), parameters=tuple(self.parameters or ()))
+        return self._finished(shape().projected(self.choose))
 
     # -- parts -------------------------------------------------------------------------------------
 

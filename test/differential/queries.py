@@ -50,6 +50,7 @@ class Query:
     wrapper_outputs: tuple[Output, ...] = ()
     parameters: tuple[tuple[str, str], ...] = field(default=())
     is_cursor: bool = False
+    is_stored: bool = False  # as a table, whose rows are compared
 
     @property
     def statement(self) -> tuple[str, list[str]]:
@@ -92,6 +93,12 @@ class Query:
         return self.wrapper.format(query=" ".join(parts))
 
     @property
+    def stored(self) -> str:
+        """The statement that makes a table of the rows."""
+        names = ", ".join(f"c{place}" for place in range(len(self.comparisons)))
+        return f"CREATE TEMP TABLE stored ({names}) AS {self.sql}"
+
+    @property
     def comparisons(self) -> list[str]:
         return [output.comparison for output in self.wrapper_outputs or self.outputs]
 
@@ -102,6 +109,11 @@ class Query:
     @property
     def is_ordered(self) -> bool:
         return bool(self.order_by) and self.wrapper == "{query}"
+
+    def taken(self, choose: random.Random) -> "Query":
+        """At times by a cursor, or by a table."""
+        share = 1 if self.parameters else choose.random()
+        return dataclasses.replace(self, is_cursor=share < 0.05, is_stored=0.05 <= share < 0.1)
 
     def projected(self, choose: random.Random) -> "Query":
         """At times the same with a function above an output that only PostgreSQL knows."""
@@ -117,7 +129,8 @@ class Query:
     def shorter(self) -> list["Query"]:
         """The queries that lack one part of this one."""
         replace = dataclasses.replace
-        found = [
+        found = [replace(self, is_cursor=False, is_stored=False)] if self.is_cursor or self.is_stored else []
+        found += [
             replace(self, where=self.where[:i] + self.where[i + 1 :])
             for i in range(len(self.where))
         ]
@@ -160,10 +173,12 @@ class QueryGenerator:
     def query(self) -> Query:
         shapes = [(self.projection, 20), (self.top, 15), (self.plain_aggregation, 20), (self.grouped, 35),
                   (self.distinct, 8), (self.nested, 10), (self.whole_rows, 4), (self.metadata, 8),
-                  (self.distinct_counts, 8), (self.groups_in_order, 8), (self.ties, 4)]  # fmt: skip
+                  (self.distinct_counts, 8), (self.groups_in_order, 8), (self.ties, 4), (self.grouping_sets, 10)]  # fmt: skip
         shape = self.choose.choices([s for s, _ in shapes], [w for _, w in shapes])[0]
-        query = shape().projected(self.choose)
-        return dataclasses.replace(query, parameters=tuple(self.parameters or ()))
+        return self._finished(shape().projected(self.choose))
+
+    def _finished(self, query: Query) -> Query:
+        return dataclasses.replace(query, parameters=tuple(self.parameters or ())).taken(self.choose)
 
     # -- parts -------------------------------------------------------------------------------------
 
@@ -179,15 +194,20 @@ class QueryGenerator:
 
     def _limit(self) -> str:
         if self.choose.random() < 0.1:
-            count = str(self.choose.choice([1, 5, 100, 3000]))
-            if self.parameters is not None and self.choose.random() < 0.5:
-                self.parameters.append(("int8", count))
-                count = f"(${len(self.parameters)}::int8)"
+            count = self._count([1, 5, 100, 3000])
             return self.choose.choice(["", "OFFSET 3 "]) + f"FETCH FIRST {count} ROWS WITH TIES"
-        limit = f"LIMIT {self.choose.choice([0, 1, 5, 10, 100, 3000])}"
+        limit = f"LIMIT {self._count([0, 1, 5, 10, 100, 3000])}"
         return limit + (
-            f" OFFSET {self.choose.choice([1, 7, 500])}" if self.choose.random() < 0.3 else ""
+            f" OFFSET {self._count([1, 7, 500])}" if self.choose.random() < 0.3 else ""
         )
+
+    def _count(self, known: list[int]) -> str:
+        """Of rows: a constant, a parameter, or a subquery."""
+        count = str(self.choose.choice(known))
+        if self.parameters is not None and self.choose.random() < 0.5:
+            self.parameters.append(("int8", count))
+            return f"(${len(self.parameters)}::int8)"
+        return f"(SELECT {count})" if self.choose.random() < 0.05 else count
 
     def _key(self) -> Output:
         if self.expressions.path_share > 0 and self.choose.random() < 0.07:
@@ -357,6 +377,28 @@ class QueryGenerator:
         return Query(
             self.table, tuple(keys + aggregates), self._where(), group_by, having, order_by, limit
         )
+
+    def grouping_sets(self) -> Query:
+        """Ordered, if they are, by all that tells groups apart."""
+        keys, aggregates = self._keys()[:4], self._aggregates(0)
+        numbers = [str(place + 1) for place in range(len(keys))]
+        every, first, last = ", ".join(numbers), numbers[0], numbers[-1]
+        sets = self.choose.choice([
+            f"ROLLUP ({every})", f"CUBE ({every})", f"{first}, ROLLUP ({every})", f"GROUPING SETS (({every}), ({first}), ())",
+            f"GROUPING SETS (({first}), ({last}))", f"GROUPING SETS (ROLLUP ({every}), ({last}), ())", f"ROLLUP ({every}), CUBE ({first}, {last})",
+            f"DISTINCT ROLLUP ({every}), ROLLUP ({last})", f"GROUPING SETS (({every}), ({every}))", "GROUPING SETS ((), ())",
+        ])  # fmt: skip
+        keys = keys if every in sets else list({number: keys[int(number) - 1] for number in (first, last) if number in sets}.values())
+        number = len(keys) + 1
+        sets = sets if every in sets or last == first else sets.replace(f"({last})", f"({len(keys)})")
+        grouping = [Output(f"GROUPING({', '.join(key.sql for key in keys)})")] if keys else []
+        having = self.choose.choice(["", "", "", "count(*) > 2", *(f"{output.sql} <> 1" for output in grouping)])
+        order_by, limit = (), ""
+        if self.choose.random() < 0.3 and all(key.comparison == EXACT for key in keys):
+            order_by = tuple(str(place) for place in range(1, number + len(grouping)))
+            limit = self._limit() if order_by and self.choose.random() < 0.5 else ""
+        outputs = (*keys, *grouping, *aggregates, Output("count(*)"))
+        return Query(self.table, outputs, self._where(), (sets,), having, order_by, limit)
 
     def groups_in_order(self) -> Query:
         """By a column in whose order the table lies, mostly: what HAVING may drop before all is read."""

@@ -13,10 +13,13 @@ NUMBERS = ("i2", "i4", "i8", "f8", "num", "num", "i4")
 # Keys that offsets can be added to, with offsets.
 RANGE_KEYS = {
     "i2": ("0", "1", "100", "32767"), "i4": ("0", "3", "1000", "9000000000"), "i8": ("0", "10", "9223372036854775807"),
-    "f4": ("0", "0.5", "1e3"), "f8": ("0", "1.25", "1e10"), "num": ("0", "0.01", "1000", "1e20"),
-    "date": ("'0 days'", "'10 days'", "'1 month'"), "ts": ("'1 hour'", "'1 month 1 day'", "'100 years'"),
-    "tz": ("'1 hour'", "'3 days'"),
+    "f4": ("0", "0.5", "1e3", "'Infinity'"), "f8": ("0", "1.25", "1e10", "'Infinity'", "1e-310"),
+    "num": ("0", "0.01", "1000", "1e20", "'Infinity'"),
+    "d": ("'0 days'", "'10 days'", "'1 month'"), "ts": ("'1 hour'", "'1 month 1 day'", "'100 years'"),
+    "tz": ("'1 hour'", "'3 days'", "'1 month'"), "tod": ("'1 hour'", "'0'", "'1 day'"), "ttz": ("'90 minutes'", "'0'"),
 }  # fmt: skip
+# Offsets that are errors as soon as there is a row.
+NOT_OFFSETS = {"rows": ("NULL", "-1", "(SELECT NULL::bigint)"), "f8": ("NULL", "'NaN'", "-0.5"), "num": ("NULL", "'NaN'", "-1")}
 EXCLUSIONS = (" EXCLUDE CURRENT ROW", " EXCLUDE GROUP", " EXCLUDE TIES", " EXCLUDE NO OTHERS")
 RANKS = ("rank()", "dense_rank()", "percent_rank()", "cume_dist()")
 
@@ -24,9 +27,9 @@ RANKS = ("rank()", "dense_rank()", "percent_rank()", "cume_dist()")
 class WindowQueryGenerator(QueryGenerator):
     def query(self) -> Query:
         shapes = [(self.of_rows, 50), (self.first_of_partitions, 15), (self.first_alone, 15), (self.of_groups, 10),
-                  (self.below, 15), (self.first_rows, 10)]
+                  (self.below, 15), (self.first_rows, 10), (self.sets, 8), (self.for_each_row, 8)]
         shape = self.choose.choices([s for s, _ in shapes], [w for _, w in shapes])[0]
-        return dataclasses.replace(shape().projected(self.choose), parameters=tuple(self.parameters or ()))
+        return self._finished(shape().projected(self.choose))
 
     # -- parts -------------------------------------------------------------------------------------
 
@@ -52,9 +55,19 @@ class WindowQueryGenerator(QueryGenerator):
             unit = "RANGE"
         elif unit == "RANGE":
             start, end = start // 2 * 2, 4 if end == 3 else max(end, start // 2 * 2, 2)
-        known = offsets or ("0", "1", "3", "50", "2000")
-        bounds = [BOUNDS[start].format(pick(known)), BOUNDS[end].format(pick(known))]
+        known = offsets or ("0", "1", "3", "50", "2000", "9223372036854775807")
+        bounds = [BOUNDS[start].format(self._offset(known, not offsets)), BOUNDS[end].format(self._offset(known, not offsets))]
         return f"{unit} BETWEEN {' AND '.join(bounds)}{pick(EXCLUSIONS) if self.choose.random() < 0.25 else ''}"
+
+    def _offset(self, known: tuple[str, ...], counts_rows: bool) -> str:
+        if self.choose.random() < 0.02:
+            wrong = "rows" if counts_rows else "f8" if "1.25" in known else "num" if "1e20" in known else ""
+            return self.choose.choice(NOT_OFFSETS.get(wrong, ("NULL",)))
+        offset = self.choose.choice(known)
+        if counts_rows and self.parameters is not None and self.choose.random() < 0.5:
+            self.parameters.append(("int8", offset))
+            return f"${len(self.parameters)}::int8"
+        return f"(SELECT {offset}::bigint)" if counts_rows and self.choose.random() < 0.05 else offset
 
     def _range_order(self) -> tuple[str, tuple[str, ...]]:
         """An order of one key, and offsets of its type."""
@@ -67,13 +80,16 @@ class WindowQueryGenerator(QueryGenerator):
         # Whether floats of peers overflow depends on the order in which they are added.
         number = pick(NUMBERS if has_places else [kind for kind in NUMBERS if kind not in FLOATS])
         amount = self.expressions.expression(number, pick([0, 0, 1]))
-        ordered = pick(["i4", "i8", "num", "f8", "d", "ts", "text"])
+        ordered = pick(["i4", "i8", "num", "f8", "d", "ts", "text", "en", "tod", "ip", "tz"])
+        bits = self.expressions.expression(pick(["i2", "i4", "i8"]), pick([0, 0, 1]))
+        logical = self.expressions.expression("bool", 1)
         measured = self.expressions.expression(ordered, pick([0, 0, 1]))
         of_equals = BY_VALUE if ordered in ORDERLESS_KINDS and not has_places else EXACT
         made = pick([
             Output("count(*)"), Output(f"count({measured})"), Output(f"sum({amount})"), Output(f"avg({amount})"),
             Output(f"min({measured})", of_equals), Output(f"max({measured})", of_equals),
-            Output(f"stddev({amount})"),
+            Output(f"{pick(['stddev', 'variance', 'stddev_pop', 'var_pop'])}({amount})"),
+            Output(f"{pick(['bool_and', 'bool_or'])}({logical})"), Output(f"{pick(['bit_and', 'bit_or', 'bit_xor'])}({bits})"),
         ])  # fmt: skip
         if self.choose.random() < 0.15:
             return Output(f"{made.sql} FILTER (WHERE {self.expressions.expression('bool', 1)})", made.comparison)
@@ -82,13 +98,19 @@ class WindowQueryGenerator(QueryGenerator):
     def _place_function(self) -> Output:
         pick = self.choose.choice
         value = self.expressions.expression(self._kind(), pick([0, 0, 1]))
-        offset = pick(["", ", 2", ", 0", ", -1", ", 100"])
+        offset = pick(["", ", 2", ", 0", ", -1", ", 100", ", NULL", ", i4_few", ", i2"])
         function = pick(["lag", "lead"])
         return Output(pick([
-            "row_number()", f"ntile({pick([1, 3, 1000])})", f"{function}({value}{offset})",
+            "row_number()", f"ntile({pick([1, 3, 1000, 'NULL', 'i4_few + 1'])})", f"{function}({value}{offset})",
             f"{function}({value}{offset or ', 1'}, {value})", f"first_value({value})", f"last_value({value})",
-            f"nth_value({value}, {pick([1, 2, 40])})",
+            f"nth_value({value}, {pick([1, 2, 40, 'NULL', 'i4_few + 1'])})",
         ]))  # fmt: skip
+
+    def _collected(self) -> str:
+        """What a few rows around each row have, or some of its partition's."""
+        pick = self.choose.choice
+        value = self.expressions.expression(pick(["i4", "num", "d", "text", "bool", "f8"]), pick([0, 0, 1]))
+        return pick([f"array_agg({value})", f"json_agg({value})", f"jsonb_agg({value})", f"string_agg(({value})::text, {pick(['low', chr(39) * 2, 'NULL'])})"])
 
     def _functions(self, key: str) -> list[Output]:
         """Some of one window; `key`: what tells its rows apart."""
@@ -102,6 +124,12 @@ class WindowQueryGenerator(QueryGenerator):
             frame = self._frame(has_places, offsets) if order else ""
             if kind == "rank":
                 found.append(Output(f"{self.choose.choice(RANKS)} OVER ({partition} {order})"))
+                continue
+            if kind == "place" and self.choose.random() < 0.2:
+                rows = self.choose.choice(["1 PRECEDING AND 2 FOLLOWING", "3 PRECEDING AND 1 PRECEDING", "CURRENT ROW AND 1 FOLLOWING"])
+                excluded = self.choose.choice(["", *EXCLUSIONS])
+                found.append(Output(f"{self._collected()} OVER ({partition} {order} ROWS BETWEEN {rows}{excluded})"))
+                found.append(Output(f"{self._collected()} FILTER (WHERE k % 1999 = 3) OVER ({partition} {order})"))
                 continue
             made = self._place_function() if kind == "place" else self._window_aggregate(has_places)
             found.append(Output(f"{made.sql} OVER ({partition} {order} {frame})", made.comparison))
@@ -163,8 +191,11 @@ class WindowQueryGenerator(QueryGenerator):
             f"sum(sum(n2)) OVER (PARTITION BY {keys[0].sql})",
             f"max(max(k)) OVER (ORDER BY {order} ROWS 2 PRECEDING)",
         ]
-        outputs = [*keys, Output(self.choose.choice(functions)), Output(self.choose.choice(functions))]
         group_by = tuple(str(i + 1) for i in range(len(keys)))
+        if self.choose.random() < 0.3:
+            functions = [function.replace(f"ORDER BY {order}", f"ORDER BY {order}, GROUPING({order})") for function in functions]
+            group_by = (self.choose.choice([f"ROLLUP ({', '.join(group_by)})", f"CUBE ({', '.join(group_by)})"]),)
+        outputs = [*keys, Output(self.choose.choice(functions)), Output(self.choose.choice(functions))]
         return Query(self.table, tuple(outputs), self._where(), group_by)
 
     def below(self) -> Query:
@@ -176,13 +207,43 @@ class WindowQueryGenerator(QueryGenerator):
         shown = self.choose.choice([
             (Output("count(*)"), Output("count(w)"), Output("min(k)")),
             (Output("a"), Output("count(w)"), Output("count(DISTINCT w)")),
+            (Output("DISTINCT ON (a) a"), Output("w"), Output("k")),
+            (Output("DISTINCT a"), Output("w", BY_VALUE)),
         ])  # fmt: skip
         listed = ", ".join(output.sql for output in shown)
-        grouped = " GROUP BY a" if shown[0].sql == "a" else ""
+        grouped = " GROUP BY a" if shown[0].sql == "a" else " ORDER BY a, w DESC, inside.k" if "ON" in shown[0].sql else ""
         joined = self.choose.choice(["", " JOIN j_tiny AS t ON t.i4_few = inside.a"])
-        listed = listed.replace("min(k)", "min(inside.k)")
+        listed = listed.replace("min(k)", "min(inside.k)").replace(", k", ", inside.k")
         wrapper = f"SELECT {listed} FROM ({{query}}) AS inside{joined}{grouped}"
         return dataclasses.replace(inner, wrapper=wrapper, wrapper_outputs=shown)
+
+    def _number(self) -> str:
+        """A window function of type bigint."""
+        function, last = self.choose.choice([("row_number()", "k"), ("rank()", ""), ("dense_rank()", ""), ("count(*)", "k"), ("count(low)", "k")])
+        return f"{function} OVER ({self._partition()} {self._order(last)})"
+
+    def sets(self) -> Query:
+        """Set operations of windows."""
+        operation = self.choose.choice(["UNION", "UNION ALL", "INTERSECT", "EXCEPT", "EXCEPT ALL", "INTERSECT ALL"])
+        where = self._where()
+        other = f"{operation} SELECT k, {self._number()} FROM {self.choose.choice(['cached', self.table])}"
+        other += f" WHERE {' AND '.join(where)}" if where else ""
+        is_ordered = self.choose.random() < 0.4
+        return Query(self.table, (Output("k"), Output(self._number())), self._where(), operations=(other,),
+                     order_by=("2", "1") if is_ordered else (), limit=self._limit() if is_ordered else "")  # fmt: skip
+
+    def for_each_row(self) -> Query:
+        """A LATERAL subquery with windows, and mostly a limit."""
+        functions = self._functions("k")
+        names = [f"f{place}" for place in range(len(functions))]
+        outputs = (Output("k"), *(Output(f"{output.sql} AS {name}", output.comparison) for output, name in zip(functions, names, strict=True)))
+        shown = (Output("o.k"), Output("inside.k"), *(Output(name, output.comparison) for output, name in zip(functions, names, strict=True)))
+        matched = self.choose.choice(["i4_few = o.i4_few", "low = o.low", "k < o.k", "i4_run = o.k AND k > o.i4"])
+        limit = f"LIMIT {self._count([1, 3, 40])}" if self.choose.random() < 0.7 else ""
+        join = self.choose.choice(["CROSS JOIN LATERAL ({query}) AS inside", "LEFT JOIN LATERAL ({query}) AS inside ON true"])
+        wrapper = f"SELECT {', '.join(output.sql for output in shown)} FROM j_tiny AS o {join}"
+        return Query(self.table, outputs, (matched, *self._where()), order_by=("k",) if limit else (), limit=limit, wrapper=wrapper,
+                     wrapper_outputs=shown)  # fmt: skip
 
     def first_rows(self) -> Query:
         """DISTINCT ON, which is row_number() = 1."""
