@@ -205,6 +205,42 @@ SELECT id, (SELECT doc FROM (SELECT doc, id FROM note ORDER BY n DESC LIMIT 30) 
 RESET penumbra.mode;
 UPDATE visit SET page = 'newer', at = at + interval '1 day' WHERE person = 9;
 SELECT agree('SELECT * FROM (SELECT *, row_number() OVER (PARTITION BY person ORDER BY at DESC, id) AS rn FROM visit) s WHERE rn = 1 ORDER BY id');
+-- of LATERAL subqueries: the first rows for each row of another table
+CREATE TABLE kinds AS SELECT 'k' || i AS kind, i % 3 AS third, jsonb_build_array(i) AS also FROM generate_series(0, 310) i, generate_series(0, i % 2);
+INSERT INTO kinds VALUES (NULL, 1, '[]');
+VACUUM ANALYZE kinds;
+SELECT penumbra.load('kinds', ARRAY['kind', 'third']) > 0 AS loaded;
+SET penumbra.mode = require;
+EXPLAIN (COSTS OFF) SELECT k.kind, s.* FROM kinds k LEFT JOIN LATERAL (SELECT * FROM note WHERE note.kind = k.kind ORDER BY n DESC LIMIT 2) s ON true;
+EXPLAIN (COSTS OFF) SELECT also, s.doc, t.page FROM kinds k, LATERAL (SELECT doc, id FROM note WHERE note.kind = k.kind ORDER BY n LIMIT 1) s
+	LEFT JOIN LATERAL (SELECT page FROM visit v WHERE v.person = s.id ORDER BY at, v.id LIMIT 1) t ON true WHERE third = 1;
+-- what is read of them
+EXPLAIN (COSTS OFF) SELECT k.kind, s.id FROM kinds k, LATERAL (SELECT * FROM note WHERE note.kind = k.kind ORDER BY n LIMIT 1) s WHERE s.doc IS NOT NULL;
+RESET penumbra.mode;
+SELECT agree('SELECT k.kind, s.* FROM kinds k LEFT JOIN LATERAL (SELECT * FROM note WHERE note.kind = k.kind ORDER BY n DESC LIMIT 2) s ON true ORDER BY k.kind, id');
+SELECT agree('SELECT k.kind, s.doc, s.doc, doc->>''n'', also FROM kinds k CROSS JOIN LATERAL (SELECT doc, tags, n FROM note WHERE note.kind = k.kind ORDER BY n OFFSET 1 LIMIT 3) s WHERE third > 0 ORDER BY k.kind, n');
+SELECT agree('SELECT also, s.doc, t.page FROM kinds k, LATERAL (SELECT doc, id FROM note WHERE note.kind = k.kind ORDER BY n LIMIT 1) s LEFT JOIN LATERAL (SELECT page FROM visit v WHERE v.person = s.id ORDER BY at, v.id LIMIT 1) t ON true WHERE third = 1 ORDER BY k.kind');
+SELECT agree('SELECT k.kind, s.id, s.tags FROM kinds k, LATERAL (SELECT * FROM note WHERE note.kind = k.kind ORDER BY n LIMIT 1) s WHERE s.doc IS NOT NULL ORDER BY k.kind');
+SELECT agree('SELECT k.kind, s.doc FROM kinds k, LATERAL (SELECT * FROM (SELECT doc, kind, n FROM note WHERE id > 9) x WHERE x.kind = k.kind ORDER BY n LIMIT 2) s ORDER BY k.kind, n');
+SELECT agree('SELECT k.kind, s.doc, s.profile FROM kinds k, LATERAL (SELECT doc, profile, n FROM note JOIN person p USING (id) WHERE note.kind = k.kind ORDER BY n LIMIT 2) s ORDER BY k.kind, n');
+SELECT agree('SELECT k.third, s.doc FROM kinds k, LATERAL (SELECT doc, n FROM note WHERE note.kind = k.kind AND note.id % 7 <> k.third ORDER BY n LIMIT 2) s ORDER BY k.kind, n');
+SELECT agree('SELECT a.doc, s.doc, s.id FROM note a, LATERAL (SELECT doc, b.id FROM note b WHERE b.kind = a.kind AND b.id > a.id ORDER BY b.id LIMIT 1) s WHERE a.id < 3000 ORDER BY a.id');
+SELECT agree('SELECT * FROM (SELECT k.kind, s.doc, s.n FROM kinds k LEFT JOIN LATERAL (SELECT doc, n FROM note WHERE note.kind = k.kind ORDER BY n DESC LIMIT 2) s ON true) y ORDER BY n, kind LIMIT 40');
+SELECT agree('SELECT k.kind, s.doc, t.x FROM kinds k, LATERAL (SELECT doc, id FROM note WHERE note.kind = k.kind ORDER BY n LIMIT 2) s, LATERAL (SELECT s.doc->>''n'' AS x) t ORDER BY k.kind, id');
+SELECT agree('SELECT third, count(s.doc), min(s.doc::text) FROM kinds k LEFT JOIN LATERAL (SELECT doc FROM note WHERE note.kind = k.kind ORDER BY n LIMIT 2) s ON true GROUP BY 1 ORDER BY 1');
+SELECT agree('SELECT k.kind, s.* FROM kinds k, LATERAL (SELECT * FROM (SELECT doc, kind, rank() OVER (PARTITION BY kind ORDER BY id) AS r FROM note) w WHERE r < 3 AND w.kind = k.kind) s ORDER BY k.kind, r');
+SET penumbra.mode = prefer;
+BEGIN;
+DECLARE l SCROLL CURSOR FOR SELECT k.kind, s.doc FROM (SELECT DISTINCT kind FROM kinds WHERE third = 2) k, LATERAL (SELECT doc FROM note WHERE note.kind = k.kind ORDER BY n DESC LIMIT 1) s ORDER BY k.kind;
+FETCH 2 FROM l;
+UPDATE note SET doc = '"later"' WHERE kind LIKE 'k1%';
+DELETE FROM note WHERE kind = 'k101';
+FETCH 2 FROM l;
+FETCH BACKWARD 2 FROM l;
+SELECT agree('SELECT k.kind, s.doc FROM kinds k LEFT JOIN LATERAL (SELECT doc FROM note WHERE note.kind = k.kind ORDER BY n DESC LIMIT 1) s ON true ORDER BY k.kind');
+ROLLBACK;
+RESET penumbra.mode;
+DROP TABLE kinds;
 -- of rows that PostgreSQL finds
 CREATE UNLOGGED TABLE side AS SELECT id, id % 5 AS k FROM note WHERE id < 200;
 SET penumbra.mode = prefer;
@@ -251,6 +287,7 @@ UPDATE tree SET doc = '[]' WHERE at > '2025-01-12';
 DELETE FROM tree WHERE id % 11 = 0;
 INSERT INTO tree (id, at, person) SELECT i, '2025-02-01', i FROM generate_series(1, 900, 100) i;
 SELECT agree('SELECT * FROM tree ORDER BY at DESC, id LIMIT 300');
+SELECT agree('SELECT p.id, s.* FROM person p, LATERAL (SELECT * FROM tree WHERE tree.person = p.id ORDER BY at DESC, id LIMIT 1) s WHERE p.id < 1200 ORDER BY p.id');
 -- a partition that is not cached, one that is out of the tree, and one of another schema of columns
 CREATE TABLE tree_4 (LIKE tree_2 INCLUDING ALL);
 INSERT INTO tree_4 SELECT doc, cost, page, person + 10000, at + interval '3 days', id, note FROM tree_2;

@@ -226,9 +226,8 @@ is_shared_level(PlannerInfo *level)
 	return planned != NULL && pipeline_can_share(planned->pipeline->top);
 }
 
-/* Goes on with what is remembered of the level's last step.  Its outputs may be positions of rows, for columns. */
-static RelPipeline *
-copy_of_level(PlannerInfo *subroot, List **outputs)
+RelPipeline *
+base_pipelines_copy_of_subquery(PlannerInfo *subroot, List **outputs)
 {
 	RelPipeline *planned = base_pipelines_copy(subroot, fetch_upper_rel(subroot, UPPERREL_FINAL, NULL));
 	ListCell   *lc;
@@ -279,20 +278,6 @@ copy_of_level(PlannerInfo *subroot, List **outputs)
 	return planned;
 }
 
-RelPipeline *
-base_pipelines_copy_of_subquery(PlannerInfo *subroot, List **outputs)
-{
-	RelPipeline *planned = copy_of_level(subroot, outputs);
-	ListCell   *lc;
-
-	foreach(lc, planned == NULL ? NIL : *outputs)
-	{
-		if (stage_scan_is_position(lfirst(lc)))
-			return NULL;
-	}
-	return planned;
-}
-
 /* What the level calls the columns of `rel` in the expressions; expressions find them by equal(). */
 static List *
 vars_of_rel(RelOptInfo *rel, List *exprs)
@@ -313,7 +298,7 @@ static RelPipeline *
 pipeline_of_level(PlannerInfo *root, RelOptInfo *rel, PlannerInfo *level, int single_cte)
 {
 	List	   *outputs;
-	RelPipeline *planned = copy_of_level(level, &outputs);
+	RelPipeline *planned = base_pipelines_copy_of_subquery(level, &outputs);
 	List	   *vars = vars_of_rel(rel, list_concat_copy(rel->reltarget->exprs,
 													 get_actual_clauses(rel->baserestrictinfo)));
 	List	   *exprs = NIL;

@@ -20,7 +20,8 @@ extern RelPipeline *base_pipelines_copy_below_projection(PlannerInfo *root, RelO
 /*
  * What is remembered of the subquery's last step, to be extended by the query
  * around it, of whose clauses nothing is done.  outputs: the subquery's target
- * list without its junk, as expressions of the pipeline.
+ * list without its junk, as expressions of the pipeline; of a subquery in FROM
+ * also positions of rows, for columns that nothing reads.
  */
 extern RelPipeline *base_pipelines_copy_of_subquery(PlannerInfo *subroot, List **outputs);
 /* Whether the planner knows that the relation has no rows. */

@@ -56,8 +56,10 @@
 #include "query/pipeline/cost.h"
 #include "query/pipeline/pipeline.h"
 #include "query/pipeline/rel_pipeline.h"
+#include "query/pipeline/stage_scan.h"
 #include "query/pipeline/stages.h"
 #include "query/pipeline/translation.h"
+#include "query/planning/expression_columns.h"
 #include "query/planning/path_walk.h"
 #include "query/planning/planning.h"
 #include "query/planning/relation_numbers.h"
@@ -82,11 +84,10 @@ Var *
 subplans_add_name(Index name, Node *expr, List **exprs, List **names)
 {
 	RangeTblEntry *rte = list_nth(planning_current()->names, name - 1);
-	Var		   *var = makeVar(name, list_length(*names) + 1, exprType(expr), exprTypmod(expr),
-							  exprCollation(expr), 0);
+	int			number = list_length(rte->eref->colnames) + 1;
+	Var		   *var = makeVar(name, number, exprType(expr), exprTypmod(expr), exprCollation(expr), 0);
 
-	rte->eref->colnames = lappend(rte->eref->colnames,
-								  makeString(psprintf("col%d", list_length(*names) + 1)));
+	rte->eref->colnames = lappend(rte->eref->colnames, makeString(psprintf("col%d", number)));
 	*exprs = lappend(*exprs, expr);
 	*names = lappend(*names, var);
 	return var;
@@ -296,7 +297,14 @@ find_rows(const Subquery *subquery, SubqueryRows *rows)
 		if (rows->has_default && (!find_empty_value(subquery->root, (Node *) entry->expr, &empty_value) ||
 								  rel_pipeline_has_param(empty_value, subquery->params)))
 			return false;
-		rows->values = lappend(rows->values, subplans_add_name(name, output, &exprs, &names));
+		if (!stage_scan_is_position(output))
+			output = (Node *) subplans_add_name(name, output, &exprs, &names);
+		else if (pipeline_find_expr(exprs, output) < 0)
+		{
+			exprs = lappend(exprs, output);
+			names = lappend(names, output);
+		}
+		rows->values = lappend(rows->values, output);
 		rows->empty_values = lappend(rows->empty_values, empty_value);
 	}
 	add_keys(subquery, decorrelated.dependences, name, &exprs, &names, &rows->keys);
@@ -755,8 +763,8 @@ lateral_subquery(PlannerInfo *root, const RelPipeline *outer, RelOptInfo *rel)
 	return subquery;
 }
 
-/* The outputs so far and the subquery's columns, under the names of the query around it. */
-static void
+/* The outputs so far and the subquery's columns, under the names of the query around it.  False: it reads a position. */
+static bool
 add_lateral_columns(PlannerInfo *root, RelPipeline *planned, RelOptInfo *rel, List *before,
 					const SubqueryRows *rows)
 {
@@ -766,14 +774,25 @@ add_lateral_columns(PlannerInfo *root, RelPipeline *planned, RelOptInfo *rel, Li
 
 	foreach(lc, rows->values)
 	{
-		const Var  *value = lfirst(lc);
+		Var		   *value = lfirst(lc);
 		Var		   *column = makeVar(rel->relid, foreach_current_index(lc) + 1, value->vartype,
 									 value->vartypmod, value->varcollid, 0);
 
+		if (stage_scan_is_position((Node *) value))
+		{
+			if (!expression_columns_pass(root, rel, column->varattno, value))
+				return false;
+			if (pipeline_find_expr(exprs, (Node *) value) >= 0)
+				continue;
+			exprs = lappend(exprs, value);
+			names = lappend(names, value);
+			continue;
+		}
 		exprs = lappend(exprs, value_or_empty(rows, foreach_current_index(lc)));
 		names = lappend(names, relation_numbers_normalize(root, (Node *) column));
 	}
 	pipeline_add_stage(planned->pipeline, PIPELINE_PROJECTION, exprs)->names = names;
+	return true;
 }
 
 bool
@@ -795,6 +814,5 @@ subplans_join_lateral(PlannerInfo *root, RelPipeline *planned, RelOptInfo *rel, 
 	subplans_join_smaller_side(planned, &rows, keys, is_left || rows.has_default);
 	planned->rows = result_rows;
 	planned->before_sort = NULL;
-	add_lateral_columns(root, planned, rel, before, &rows);
-	return true;
+	return add_lateral_columns(root, planned, rel, before, &rows);
 }

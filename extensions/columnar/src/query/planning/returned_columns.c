@@ -42,10 +42,7 @@ is_unplanned(const PlannerInfo *root, Index relid)
 		rel->pathlist == NIL;
 }
 
-/*
- * The subquery in FROM, of the level around, that the level is; 0: it is another, or LATERAL, whose rows are computed
- * for all values together.
- */
+/* The subquery in FROM, of the level around, that the level is; 0: it is another. */
 static Index
 relation_of_level(const PlannerInfo *level)
 {
@@ -55,8 +52,7 @@ relation_of_level(const PlannerInfo *level)
 	while (relid < (Index) root->simple_rel_array_size && !is_unplanned(root, relid) &&
 		   (root->simple_rel_array[relid] == NULL || root->simple_rel_array[relid]->subroot != level))
 		relid++;
-	return relid < (Index) root->simple_rel_array_size && !root->simple_rte_array[relid]->inh &&
-		bms_is_empty(root->simple_rel_array[relid]->lateral_relids) ? relid : 0;
+	return relid < (Index) root->simple_rel_array_size && !root->simple_rte_array[relid]->inh ? relid : 0;
 }
 
 bool
@@ -255,11 +251,23 @@ tuples_of(const PlannerInfo *root, Index relid)
 	return tuples;
 }
 
+/* Whether the level, or one around it, is a LATERAL subquery: its rows are of one execution of many. */
+static bool
+is_repeated(const PlannerInfo *level)
+{
+	Index		relid = level->parent_root == NULL ? 0 : relation_of_level(level);
+
+	return relid != 0 && (!bms_is_empty(level->parent_root->simple_rel_array[relid]->lateral_relids) ||
+						  is_repeated(level->parent_root));
+}
+
 static bool
 are_few(PlannerInfo *root, const RelOptInfo *rel)
 {
 	double		rows = rel->rows;
 
+	if (is_repeated(root))
+		return false;
 	/* of a join that is not planned yet there is no number of rows */
 	if (bms_membership(root->all_baserels) == BMS_SINGLETON)
 		rows = returned_columns_first_rows(root, rows);
