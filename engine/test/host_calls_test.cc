@@ -14,9 +14,10 @@
 namespace penumbra::test {
 namespace {
 
-constexpr int kName = 0;  // of a number, a text; null of 3, "none" of null
-constexpr int kHalf = 1;  // of a number; fails for odd ones
-constexpr int kJoin = 2;  // of a text and a number, a text
+constexpr int kName = 0;   // of a number, a text; null of 3, "none" of null
+constexpr int kHalf = 1;   // of a number; fails for odd ones
+constexpr int kJoin = 2;   // of a text and a number, a text
+constexpr int kOther = 3;  // of a number, another text
 constexpr uint32_t kRows = 200000;
 
 std::string NameOf(int64_t number) {
@@ -56,7 +57,7 @@ class Host {
         texts_[i] = text;
       } else {
         text = is_null ? "null" : std::to_string(number);
-        texts_[i] = is_null ? "none" : NameOf(number);
+        texts_[i] = is_null ? "none" : (function == kOther ? "other " : "") + NameOf(number);
         nulls_[i] = number == 3;
       }
       asked.insert(text);
@@ -194,6 +195,28 @@ TEST_P(HostCallsTest, AGuardedErrorDoesNot) {
     if (row % 10 != 0 && number % 2 == 0 && number < 20) ++expected[std::to_string(number / 2)];
   }
   EXPECT_EQ(Sorted(output.rows), Counts(expected));
+}
+
+// Aggregates share the arguments and the filters that are equal: not those of other functions.
+TEST_P(HostCallsTest, AggregatesOfTwoFunctionsAreTwo) {
+  Load(100);
+  PenumbraAggregateCall names = CountStar();
+  names.filter =
+      plan_.Call(PENUMBRA_FN_LIKE, PENUMBRA_BOOL,
+                 {HostCall(plan_, kName, PENUMBRA_TEXT, {plan_.Column(0)}), plan_.Constant(PENUMBRA_TEXT, "o%")});
+  PenumbraAggregateCall others = CountStar();
+  others.filter =
+      plan_.Call(PENUMBRA_FN_LIKE, PENUMBRA_BOOL,
+                 {HostCall(plan_, kOther, PENUMBRA_TEXT, {plan_.Column(0)}), plan_.Constant(PENUMBRA_TEXT, "o%")});
+  const auto greatest = [this](int function) {
+    return Aggregate(PENUMBRA_AGG_MAX, PENUMBRA_TEXT, HostCall(plan_, function, PENUMBRA_TEXT, {plan_.Column(0)}));
+  };
+  plan_.Aggregate({}, {greatest(kName), greatest(kOther), greatest(kName), names, others});
+  const Output output = Run(plan_);
+  ASSERT_EQ(output.status.code, PENUMBRA_OK) << output.status.message;
+  int others_expected = 0;
+  for (uint32_t row = 0; row < kRows; ++row) others_expected += row % 10 != 0 && Number(row, 100) != 3;
+  EXPECT_EQ(output.rows, (std::vector<Row>{{"none", "other n98", "none", "0", std::to_string(others_expected)}}));
 }
 
 // The caller goes away while threads wait for it.

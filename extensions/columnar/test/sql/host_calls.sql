@@ -38,6 +38,8 @@ SELECT * FROM compared('SELECT day, count(*) FROM visit GROUP BY day HAVING to_c
 SELECT * FROM compared('SELECT url, sum(price) FROM visit GROUP BY url HAVING to_hex(hashtext(url)) < ''8''');
 -- arguments of aggregates, orders, windows, DISTINCT
 SELECT * FROM compared('SELECT tiny, max(to_char(day, ''YYYY-MM-DD'')), count(DISTINCT to_hex(hashtext(url))), sum(length(to_hex(hashtext(url)))) FROM visit GROUP BY tiny');
+SELECT * FROM compared('SELECT tiny, max(quote_literal(url)), max(quote_ident(url)), max(reverse(url)), max(quote_literal(url)) FROM visit GROUP BY tiny');
+SELECT * FROM compared('SELECT count(*) FILTER (WHERE code::text ~ ''(0)\1\1a''), count(*) FILTER (WHERE code::text ~ ''(0)\1\1b''), count(*) FILTER (WHERE reverse(url) LIKE ''6%''), count(*) FILTER (WHERE quote_ident(url) LIKE ''6%'') FROM visit');
 SELECT * FROM compared('SELECT DISTINCT to_char(day, ''Mon'') FROM visit');
 SELECT * FROM compared('SELECT id, to_hex(hashtext(url)) FROM visit ORDER BY to_hex(hashtext(url)), id LIMIT 7');
 SELECT * FROM compared('SELECT id, rank() OVER (PARTITION BY to_char(day, ''YYYYMM'') ORDER BY id) FROM visit WHERE id % 500 = 0');
