@@ -134,9 +134,10 @@ default hash:
   aggregates, and arrays, ranges and composites with them as keys.
 
 Columns of other types stay in the heap; queries that do not read them run in vectors all the same. Where the select
-list alone reads them, they are fetched for the rows of the result (`Columns From Heap`). A scan with conditions fetches
-them for the rows that it finds, where PostgreSQL does the rest of the query. So are columns that are not cached, where
-few rows of a table are returned: `SELECT *` with `ORDER BY at DESC LIMIT 20` needs the column `at` in memory.
+list of a query or subquery alone reads them, they are fetched for its rows (`Columns From Heap`). A scan with
+conditions fetches them for the rows that it finds, where PostgreSQL does the rest of the query. So are columns that are
+not cached, where few rows of a table are returned: `SELECT *` with `ORDER BY at DESC LIMIT 20` needs the column `at` in
+memory.
 What is inside of jsonb documents, arrays, ranges and composites is cached as [columns of its own](documents.md). So are
 whole documents, arrays, ranges and composites [where they are keys](documents.md#whole-values-as-keys).
 

@@ -206,7 +206,7 @@ RESET penumbra.mode;
 UPDATE visit SET page = 'newer', at = at + interval '1 day' WHERE person = 9;
 SELECT agree('SELECT * FROM (SELECT *, row_number() OVER (PARTITION BY person ORDER BY at DESC, id) AS rn FROM visit) s WHERE rn = 1 ORDER BY id');
 -- of LATERAL subqueries: the first rows for each row of another table
-CREATE TABLE kinds AS SELECT 'k' || i AS kind, i % 3 AS third, jsonb_build_array(i) AS also FROM generate_series(0, 310) i, generate_series(0, i % 2);
+CREATE TABLE kinds AS SELECT 'k' || i AS kind, i % 3 AS third, jsonb_build_array(i) AS also FROM generate_series(260, 310) i, generate_series(0, i % 2);
 INSERT INTO kinds VALUES (NULL, 1, '[]');
 VACUUM ANALYZE kinds;
 SELECT penumbra.load('kinds', ARRAY['kind', 'third']) > 0 AS loaded;
@@ -224,7 +224,7 @@ SELECT agree('SELECT k.kind, s.id, s.tags FROM kinds k, LATERAL (SELECT * FROM n
 SELECT agree('SELECT k.kind, s.doc FROM kinds k, LATERAL (SELECT * FROM (SELECT doc, kind, n FROM note WHERE id > 9) x WHERE x.kind = k.kind ORDER BY n LIMIT 2) s ORDER BY k.kind, n');
 SELECT agree('SELECT k.kind, s.doc, s.profile FROM kinds k, LATERAL (SELECT doc, profile, n FROM note JOIN person p USING (id) WHERE note.kind = k.kind ORDER BY n LIMIT 2) s ORDER BY k.kind, n');
 SELECT agree('SELECT k.third, s.doc FROM kinds k, LATERAL (SELECT doc, n FROM note WHERE note.kind = k.kind AND note.id % 7 <> k.third ORDER BY n LIMIT 2) s ORDER BY k.kind, n');
-SELECT agree('SELECT a.doc, s.doc, s.id FROM note a, LATERAL (SELECT doc, b.id FROM note b WHERE b.kind = a.kind AND b.id > a.id ORDER BY b.id LIMIT 1) s WHERE a.id < 3000 ORDER BY a.id');
+SELECT agree('SELECT a.doc, s.doc, s.id FROM note a, LATERAL (SELECT doc, b.id FROM note b WHERE b.kind = a.kind AND b.id > a.id ORDER BY b.id LIMIT 1) s WHERE a.id < 200 ORDER BY a.id');
 SELECT agree('SELECT * FROM (SELECT k.kind, s.doc, s.n FROM kinds k LEFT JOIN LATERAL (SELECT doc, n FROM note WHERE note.kind = k.kind ORDER BY n DESC LIMIT 2) s ON true) y ORDER BY n, kind LIMIT 40');
 SELECT agree('SELECT k.kind, s.doc, t.x FROM kinds k, LATERAL (SELECT doc, id FROM note WHERE note.kind = k.kind ORDER BY n LIMIT 2) s, LATERAL (SELECT s.doc->>''n'' AS x) t ORDER BY k.kind, id');
 SELECT agree('SELECT third, count(s.doc), min(s.doc::text) FROM kinds k LEFT JOIN LATERAL (SELECT doc FROM note WHERE note.kind = k.kind ORDER BY n LIMIT 2) s ON true GROUP BY 1 ORDER BY 1');
@@ -233,12 +233,36 @@ SET penumbra.mode = prefer;
 BEGIN;
 DECLARE l SCROLL CURSOR FOR SELECT k.kind, s.doc FROM (SELECT DISTINCT kind FROM kinds WHERE third = 2) k, LATERAL (SELECT doc FROM note WHERE note.kind = k.kind ORDER BY n DESC LIMIT 1) s ORDER BY k.kind;
 FETCH 2 FROM l;
-UPDATE note SET doc = '"later"' WHERE kind LIKE 'k1%';
-DELETE FROM note WHERE kind = 'k101';
+UPDATE note SET doc = '"later"' WHERE kind LIKE 'k28%';
+DELETE FROM note WHERE kind = 'k281';
 FETCH 2 FROM l;
 FETCH BACKWARD 2 FROM l;
 SELECT agree('SELECT k.kind, s.doc FROM kinds k LEFT JOIN LATERAL (SELECT doc FROM note WHERE note.kind = k.kind ORDER BY n DESC LIMIT 1) s ON true ORDER BY k.kind');
 ROLLBACK;
+-- what ends with a node of its own: members of UNION ALL, CTEs, subqueries that are values, what is read above
+SET penumbra.mode = require;
+EXPLAIN (COSTS OFF) (SELECT doc, id FROM note ORDER BY n DESC LIMIT 3) UNION ALL (SELECT profile, id FROM person ORDER BY id LIMIT 3);
+EXPLAIN (COSTS OFF) WITH c AS MATERIALIZED (SELECT * FROM note ORDER BY n DESC LIMIT 5) SELECT a.doc, b.doc FROM c a JOIN c b ON a.id = b.id + 1;
+EXPLAIN (COSTS OFF) SELECT third, (SELECT doc FROM note WHERE note.id = k.third ORDER BY n LIMIT 1) FROM kinds k;
+EXPLAIN (COSTS OFF) SELECT id FROM (SELECT doc, id FROM note ORDER BY n DESC LIMIT 9) s WHERE doc->>'n' > '3999';
+EXPLAIN (COSTS OFF) INSERT INTO kept (id, doc) SELECT id, doc FROM note ORDER BY n DESC LIMIT 3;
+-- CTEs of whose columns the readers have none that is fetched, and what compares them
+EXPLAIN (COSTS OFF) WITH c AS (SELECT * FROM note ORDER BY n DESC LIMIT 50) SELECT count(*), max(a.n) FROM c a JOIN c b ON a.id = b.id + 1;
+RESET penumbra.mode;
+SELECT agree('(SELECT doc, id FROM note ORDER BY n DESC LIMIT 90) UNION ALL (SELECT profile, id FROM person ORDER BY id LIMIT 90)');
+SELECT agree('SELECT * FROM ((SELECT doc, id FROM note ORDER BY n DESC LIMIT 9) UNION ALL (SELECT profile, id FROM person ORDER BY id LIMIT 9)) u ORDER BY id, doc');
+SELECT agree('WITH c AS MATERIALIZED (SELECT * FROM note ORDER BY n DESC LIMIT 50) SELECT a.doc, b.doc, b.tags FROM c a JOIN c b ON a.id = b.id + 1 ORDER BY a.id');
+SELECT agree('WITH c AS (SELECT * FROM note ORDER BY n DESC LIMIT 50) SELECT count(*), max(a.n) FROM c a JOIN c b ON a.id = b.id + 1 ORDER BY 1');
+SELECT agree('WITH c AS (SELECT doc, id FROM note ORDER BY n DESC LIMIT 50) SELECT a.doc FROM c a WHERE id IN (SELECT id + 1 FROM c) UNION ALL SELECT doc FROM c WHERE id % 2 = 0 ORDER BY 1');
+SELECT agree('SELECT third, (SELECT doc FROM note WHERE note.id = k.third ORDER BY n LIMIT 1), EXISTS (SELECT doc FROM note WHERE note.id = k.third) FROM kinds k ORDER BY kind');
+SELECT agree('SELECT id, (SELECT doc FROM note ORDER BY n DESC LIMIT 1) FROM person p WHERE id < 9 ORDER BY id');
+SELECT agree('SELECT id, profile FROM person WHERE profile = ANY (SELECT jsonb_build_object(''p'', id) FROM note WHERE kind = ''k7'') ORDER BY id');
+SELECT agree('SELECT id, doc->>''kind'' FROM (SELECT doc, id FROM note ORDER BY n DESC LIMIT 900) s WHERE doc->>''n'' > ''3999'' ORDER BY id');
+SELECT agree('SELECT doc->''kind'', count(*) FROM (SELECT doc, id FROM note ORDER BY n DESC LIMIT 900) s GROUP BY 1 ORDER BY 1');
+SELECT agree('SELECT doc, id FROM (SELECT doc, id FROM note ORDER BY n DESC LIMIT 90) s EXCEPT SELECT doc, id FROM (SELECT doc, id FROM note ORDER BY n DESC LIMIT 9) t ORDER BY 2');
+SELECT agree('SELECT x.doc, x.r FROM (SELECT s.doc, s.id, rank() OVER (ORDER BY s.id) AS r FROM (SELECT doc, id FROM note ORDER BY n DESC LIMIT 90) s JOIN note USING (id)) x WHERE x.doc IS NOT NULL ORDER BY x.id');
+UPDATE kept SET doc = s.doc FROM (SELECT doc, id FROM note ORDER BY n DESC, id LIMIT 3) s WHERE kept.id = s.id;
+UPDATE note SET doc = s.doc FROM (SELECT doc, id + 1 AS id FROM note ORDER BY n DESC, id LIMIT 3) s WHERE note.id = s.id RETURNING note.id, note.doc;
 RESET penumbra.mode;
 DROP TABLE kinds;
 -- of rows that PostgreSQL finds
@@ -287,7 +311,7 @@ UPDATE tree SET doc = '[]' WHERE at > '2025-01-12';
 DELETE FROM tree WHERE id % 11 = 0;
 INSERT INTO tree (id, at, person) SELECT i, '2025-02-01', i FROM generate_series(1, 900, 100) i;
 SELECT agree('SELECT * FROM tree ORDER BY at DESC, id LIMIT 300');
-SELECT agree('SELECT p.id, s.* FROM person p, LATERAL (SELECT * FROM tree WHERE tree.person = p.id ORDER BY at DESC, id LIMIT 1) s WHERE p.id < 1200 ORDER BY p.id');
+SELECT agree('SELECT p.id, s.* FROM person p, LATERAL (SELECT * FROM tree WHERE tree.person = p.id ORDER BY at DESC, id LIMIT 1) s WHERE p.id < 200 ORDER BY p.id');
 -- a partition that is not cached, one that is out of the tree, and one of another schema of columns
 CREATE TABLE tree_4 (LIKE tree_2 INCLUDING ALL);
 INSERT INTO tree_4 SELECT doc, cost, page, person + 10000, at + interval '3 days', id, note FROM tree_2;

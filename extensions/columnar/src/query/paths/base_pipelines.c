@@ -328,7 +328,8 @@ pipeline_of_level(PlannerInfo *root, RelOptInfo *rel, PlannerInfo *level, int si
 		output = list_nth(outputs, attno - 1);
 		if (stage_scan_is_position(output))
 		{
-			if (!expression_columns_pass(root, rel, attno, (Var *) output))
+			/* two references to a CTE would have one position for the columns of both */
+			if (rel->rtekind == RTE_CTE || !expression_columns_pass(root, rel, attno, (Var *) output))
 				return NULL;
 			if (pipeline_find_expr(exprs, output) >= 0)
 				continue;

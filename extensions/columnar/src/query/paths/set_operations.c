@@ -27,6 +27,7 @@
 #include "query/pipeline/cost.h"
 #include "query/pipeline/pipeline.h"
 #include "query/pipeline/rel_pipeline.h"
+#include "query/pipeline/stage_scan.h"
 #include "query/planning/planning.h"
 #include "query/planning/relation_numbers.h"
 
@@ -51,6 +52,8 @@ pipeline_of_leaf(PlannerInfo *root, const RangeTblRef *leaf, const SetOperationS
 		int			place = foreach_current_index(lc);
 		Node	   *expr = lfirst(lc);
 
+		if (stage_scan_is_position(expr))
+			return NULL;
 		if (exprType(expr) != list_nth_oid(above->colTypes, place))
 			expr = coerce_to_common_type(NULL, expr, list_nth_oid(above->colTypes, place), "UNION");
 		exprs = lappend(exprs, expr);

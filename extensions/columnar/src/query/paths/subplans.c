@@ -327,9 +327,15 @@ subplans_find_rows(PlannerInfo *root, const RelPipeline *outer, const SubPlan *s
 		/* Of the other kinds NULL is not what they are without a row. */
 		.may_default = subplan->subLinkType == EXPR_SUBLINK
 	};
+	ListCell   *lc;
 
 	if (subplan->setParam != NIL || !find_rows(&subquery, rows))
 		return false;
+	foreach(lc, rows->values)
+	{
+		if (stage_scan_is_position(lfirst(lc)))
+			return false;
+	}
 	cost_without_rescans(rows->planned);
 	return true;
 }
@@ -763,7 +769,10 @@ lateral_subquery(PlannerInfo *root, const RelPipeline *outer, RelOptInfo *rel)
 	return subquery;
 }
 
-/* The outputs so far and the subquery's columns, under the names of the query around it.  False: it reads a position. */
+/*
+ * The outputs so far and the subquery's columns, under the names of the query around it.  False: that reads one of
+ * which there is the position only.
+ */
 static bool
 add_lateral_columns(PlannerInfo *root, RelPipeline *planned, RelOptInfo *rel, List *before,
 					const SubqueryRows *rows)

@@ -791,7 +791,7 @@ expression_columns_is_spared(PlannerInfo *root, const RelOptInfo *rel, AttrNumbe
 	/* of a table's first rows PostgreSQL reads no more */
 	if (is_alone && rel->baserestrictinfo == NIL && root->parse->sortClause == NIL && !root->parse->hasWindowFuncs)
 		return false;
-	return returned_columns_are_few(root, relid) && returned_columns_find(root, relid, number) != NULL;
+	return returned_columns_are_few(root, relid) && returned_columns_pass(root, relid, number);
 }
 
 /* The column, if the level does nothing with it but return it, or what PostgreSQL computes of it. */

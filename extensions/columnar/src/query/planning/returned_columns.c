@@ -1,9 +1,11 @@
 /*-------------------------------------------------------------------------
  *
  * returned_columns.c
- *	  Columns that a query does nothing with but return them.
+ *	  Columns that a query level does nothing with but return them.
  *
- * A subquery in FROM is planned while its level is: the level's relations and
+ * The level's own node can fetch such a column for its rows.  The query around
+ * goes on with the level's pipeline if it only returns the column, too.  A
+ * subquery in FROM is planned while its level is: the level's relations and
  * clauses are known then.  So a column can be followed upwards through the
  * target lists of both.
  *
@@ -60,9 +62,8 @@ returned_columns_are_rows(PlannerInfo *root)
 {
 	const Query *parse = root->parse;
 
-	return (root->parent_root == NULL || relation_of_level(root) != 0) && parse->commandType == CMD_SELECT &&
-		parse->rowMarks == NIL && root->rowMarks == NIL && !parse->hasAggs && parse->groupClause == NIL &&
-		parse->groupingSets == NIL && parse->havingQual == NULL &&
+	return parse->commandType == CMD_SELECT && parse->rowMarks == NIL && root->rowMarks == NIL && !parse->hasAggs &&
+		parse->groupClause == NIL && parse->groupingSets == NIL && parse->havingQual == NULL &&
 		(parse->distinctClause == NIL || parse->hasDistinctOn) && parse->setOperations == NULL &&
 		!parse->hasTargetSRFs && !contain_subplans((Node *) root->processed_tlist);
 }
@@ -73,49 +74,57 @@ typedef struct ReturnedColumns
 	const PlannerInfo *root;
 	Index		relid;
 	List	   *vars;			/* as they are returned */
+	Bitmapset  *passed_on;		/* those that the levels around only return, too */
 	bool		is_counted;		/* the next is known */
 	bool		are_few;
 } ReturnedColumns;
 
-/* The entry returns a column of the relation, and nothing reads it in the levels around. */
 static bool
-is_passed_on(PlannerInfo *root, const TargetEntry *entry, Index relid)
+is_passed_on(PlannerInfo *root, const TargetEntry *entry)
 {
-	return IsA(entry->expr, Var) && ((const Var *) entry->expr)->varno == (int) relid && entry->ressortgroupref == 0 &&
-		(root->parent_root == NULL ||
-		 returned_columns_find(root->parent_root, relation_of_level(root), entry->resno) != NULL);
+	Index		relid = root->parent_root == NULL ? 0 : relation_of_level(root);
+
+	return root->parent_root == NULL ||
+		(relid != 0 && returned_columns_pass(root->parent_root, relid, entry->resno));
 }
 
-static List *
-find_returned(PlannerInfo *root, Index relid)
+static void
+find_returned(PlannerInfo *root, Index relid, ReturnedColumns *columns)
 {
 	const RelOptInfo *rel = root->simple_rel_array[relid];
 	Bitmapset  *read = NULL;
+	Bitmapset  *stopped = NULL;
 	List	   *vars = NIL;
 	ListCell   *lc;
 
 	if (!returned_columns_are_rows(root) || rel->reloptkind != RELOPT_BASEREL)
-		return NIL;
+		return;
 	pull_varattnos((Node *) get_actual_clauses(rel->baserestrictinfo), relid, &read);
 	foreach(lc, root->processed_tlist)
 	{
 		const TargetEntry *entry = lfirst_node(TargetEntry, lc);
 
-		if (is_passed_on(root, entry, relid))
-			vars = lappend(vars, entry->expr);
-		else
+		if (!IsA(entry->expr, Var) || entry->ressortgroupref != 0)
 			pull_varattnos((Node *) entry->expr, relid, &read);
+		else if (((const Var *) entry->expr)->varno == (int) relid)
+		{
+			vars = lappend(vars, entry->expr);
+			if (!is_passed_on(root, entry))
+				pull_varattnos((Node *) entry->expr, relid, &stopped);
+		}
 	}
 	foreach(lc, vars)
 	{
 		AttrNumber	attno = lfirst_node(Var, lc)->varattno;
+		int			member = attno - FirstLowInvalidHeapAttributeNumber;
 
 		/* by clauses of joins, too, if more than the target list needs it */
-		if (bms_is_member(attno - FirstLowInvalidHeapAttributeNumber, read) ||
-			bms_membership(rel->attr_needed[attno - rel->min_attr]) != BMS_SINGLETON)
+		if (bms_is_member(member, read) || bms_membership(rel->attr_needed[attno - rel->min_attr]) != BMS_SINGLETON)
 			vars = foreach_delete_current(vars, lc);
+		else if (!bms_is_member(member, stopped))
+			columns->passed_on = bms_add_member(columns->passed_on, member);
 	}
-	return vars;
+	columns->vars = vars;
 }
 
 static ReturnedColumns *
@@ -137,7 +146,7 @@ columns_of_rel(PlannerInfo *root, Index relid)
 	columns = palloc0(sizeof(ReturnedColumns));
 	columns->root = root;
 	columns->relid = relid;
-	columns->vars = find_returned(root, relid);
+	find_returned(root, relid, columns);
 	planning->returned_columns = lappend(planning->returned_columns, columns);
 	MemoryContextSwitchTo(old);
 	return columns;
@@ -154,6 +163,12 @@ returned_columns_find(PlannerInfo *root, Index relid, AttrNumber attno)
 			return lfirst(lc);
 	}
 	return NULL;
+}
+
+bool
+returned_columns_pass(PlannerInfo *root, Index relid, AttrNumber attno)
+{
+	return bms_is_member(attno - FirstLowInvalidHeapAttributeNumber, columns_of_rel(root, relid)->passed_on);
 }
 
 /* ---------------------------------------------------------------- how many rows */

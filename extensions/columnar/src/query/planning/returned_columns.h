@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * returned_columns.h
- *	  Columns that a query does nothing with but return them.
+ *	  Columns that a query level does nothing with but return them.
  *
  *-------------------------------------------------------------------------
  */
@@ -12,10 +12,12 @@
 
 #include "nodes/pathnodes.h"
 
-/* Whether the level's rows are those of its relations, and the query's result or of a subquery in FROM. */
+/* Whether the level's rows are those of its relations. */
 extern bool returned_columns_are_rows(PlannerInfo *root);
-/* The column as the level returns it, if nothing reads it there and in the levels around it; NULL: something does. */
+/* The column as the level returns it, if nothing reads it there; NULL: something does. */
 extern Var *returned_columns_find(PlannerInfo *root, Index relid, AttrNumber attno);
+/* Whether nothing reads it in the levels around, too. */
+extern bool returned_columns_pass(PlannerInfo *root, Index relid, AttrNumber attno);
 /* Whether the level has few rows of the table. */
 extern bool returned_columns_are_few(PlannerInfo *root, Index relid);
 /* How many of so many rows DISTINCT ON and the conditions on row_number() and the like leave. */
