@@ -523,6 +523,16 @@ class ExpressionGenerator:
         filled = self._fill(self.choose.choices(templates, [float(w) for w in weights])[0], depth)
         return f"({filled})" if kind == "bool" else filled
 
+    def alike(self, kind: str, count: int) -> list[str]:
+        """Of one template and the same columns: constants may differ."""
+        all_columns = self.columns
+        self.columns = {of: [self.choose.choice(columns)] if columns else [] for of, columns in all_columns.items()}
+        weights, templates = zip(*TEMPLATES[kind], strict=True)
+        template = self.choose.choices(templates, [float(w) for w in weights])[0]
+        made = [f"({self._fill(template, 1)})" for _ in range(count)]
+        self.columns = all_columns
+        return made
+
     def _fill(self, template: str, depth: int) -> str:
         return re.sub(r"\{([=*@]?\w+)\}", lambda match: self._part(match.group(1), depth), template)
 

@@ -259,10 +259,13 @@ class Harness:
         """Whether PostgreSQL answers so when it groups without a sort, or with one.
 
         A sum of squares of floats overflows, unless an infinity came before. Aggregates with DISTINCT leave no choice: then
-        it is whether the others of the query overflow.
+        it is whether the others of the query overflow. Without groups the rows come in another order.
         """
         if not query.group_by:
-            return False
+            sources = [f"(SELECT * FROM {query.table} ORDER BY f8_edge {order}) AS {query.table}" for order in ("DESC", "NULLS FIRST")]
+            return OVERFLOW in expected.message + found.message and not query.is_joined and any(
+                answer_difference(self.run(dataclasses.replace(query, table=source), "off"), found, query) is None
+                for source in sources)  # fmt: skip
         settings = ("enable_sort", "enable_hashagg")
         if any(answer_difference(self._run_without(query, (setting,)), found, query) is None for setting in settings):
             return True

@@ -173,7 +173,7 @@ class QueryGenerator:
     def query(self) -> Query:
         shapes = [(self.projection, 20), (self.top, 15), (self.plain_aggregation, 20), (self.grouped, 35),
                   (self.distinct, 8), (self.nested, 10), (self.whole_rows, 4), (self.metadata, 8),
-                  (self.distinct_counts, 8), (self.groups_in_order, 8), (self.ties, 4), (self.grouping_sets, 10)]  # fmt: skip
+                  (self.distinct_counts, 8), (self.groups_in_order, 8), (self.ties, 4), (self.grouping_sets, 10), (self.alike, 10)]  # fmt: skip
         shape = self.choose.choices([s for s, _ in shapes], [w for _, w in shapes])[0]
         return self._finished(shape().projected(self.choose))
 
@@ -235,6 +235,8 @@ class QueryGenerator:
         argument = self.expressions.expression(kind, self.choose.choice([0, 1, 2]))
         number = pick(("i2", "i4", "i8", "f4", "f8", "num", "num", "i4"))
         amount = self.expressions.expression(number, self.choose.choice([0, 1, 2]))
+        if number == "f4" and amount != "f4":  # a sum of reals of both signs may lose all digits
+            amount = f"({amount})::double precision"
         of_floats = ROUNDED if number in ("f4", "f8") else EXACT
         ordered = pick([k for k in KINDS if k not in (*WITHOUT_EXTREMES, "iv", "text", "bp")])
         measured = self.expressions.expression(ordered, 1)
@@ -399,6 +401,22 @@ class QueryGenerator:
             limit = self._limit() if order_by and self.choose.random() < 0.5 else ""
         outputs = (*keys, *grouping, *aggregates, Output("count(*)"))
         return Query(self.table, outputs, self._where(), (sets,), having, order_by, limit)
+
+    def alike(self) -> Query:
+        """Aggregates, and their filters, of expressions that differ in constants only, if at all."""
+        kind = self._kind()
+        outputs = []
+        for made in self.expressions.alike(kind, self.choose.choice([2, 3])):
+            outputs.append(Output(f"count(*) FILTER (WHERE {made}{'' if kind == 'bool' else ' IS NOT NULL'})"))
+            if kind == "bool":
+                outputs.append(Output(f"bool_or({made})"))
+            elif kind in WITHOUT_EXTREMES or kind == "iv":
+                outputs.append(Output(f"count(DISTINCT {made})"))
+            else:
+                outputs.append(Output(f"max({made})", BY_VALUE if kind in ORDERLESS_KINDS else EXACT))
+        keys = self._keys()[:1] if self.choose.random() < 0.4 else []
+        self.choose.shuffle(outputs)
+        return Query(self.table, (*keys, *outputs), self._where(), group_by=("1",) if keys else ())
 
     def groups_in_order(self) -> Query:
         """By a column in whose order the table lies, mostly: what HAVING may drop before all is read."""
