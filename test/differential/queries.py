@@ -30,6 +30,21 @@ class Output:
     comparison: str = EXACT
 
 
+# What stands around subqueries with a number, a key, a document and an array.
+AROUND = (
+    "SELECT a.k, a.doc, b.doc, b.arr FROM ({query}) AS a LEFT JOIN j_cached AS b ON b.k = a.k",
+    "WITH c AS MATERIALIZED ({query}) SELECT a.k, a.doc, b.doc, b.arr FROM c AS a LEFT JOIN c AS b ON a.k = b.k + 1",
+    "WITH c AS ({query}) SELECT a.k, b.doc, a.arr, b.arr FROM c AS a JOIN c AS b ON a.f = b.f AND b.k <= a.k WHERE a.k % 9 = 1",
+    "SELECT k, doc, arr, f FROM ({query}) AS s WHERE doc IS NOT NULL AND cardinality(arr) > 1",
+    "SELECT k, doc, arr, f FROM ({query}) AS s UNION ALL SELECT k, doc, arr, i4_few FROM j_half WHERE k % 3 = 1",
+    "SELECT s.k, (SELECT doc FROM j_cached AS t WHERE t.k = s.k ORDER BY i4, k LIMIT 1), s.doc, s.arr FROM ({query}) AS s",
+    "SELECT s.k, s.doc, l.doc, l.k FROM ({query}) AS s LEFT JOIN LATERAL (SELECT doc, k FROM j_changed AS t WHERE t.i4_few = s.f"
+    " ORDER BY i4 DESC, k LIMIT 2) AS l ON true",
+    "SELECT o.k, inside.doc, inside.arr, inside.k FROM j_tiny AS o CROSS JOIN LATERAL (SELECT * FROM ({query}) AS s WHERE s.f = o.i4_few"
+    " ORDER BY s.k LIMIT 3) AS inside",
+    "SELECT doc ->> 's', count(*), max(k), count(arr) FROM ({query}) AS s GROUP BY 1",
+    "SELECT k, doc, rank() OVER (ORDER BY k), arr FROM ({query}) AS s",
+)
 # Documents, arrays and composites as keys.
 WHOLE_KEYS = [Output("arr"), Output("comp"), Output("(doc -> 'o')"), Output("(doc -> 'a')"), Output("(doc -> 's')"), Output("(doc -> 'n')", BY_VALUE)]
 
@@ -173,7 +188,7 @@ class QueryGenerator:
     def query(self) -> Query:
         shapes = [(self.projection, 20), (self.top, 15), (self.plain_aggregation, 20), (self.grouped, 35),
                   (self.distinct, 8), (self.nested, 10), (self.whole_rows, 4), (self.metadata, 8),
-                  (self.distinct_counts, 8), (self.groups_in_order, 8), (self.ties, 4), (self.grouping_sets, 10), (self.alike, 10)]  # fmt: skip
+                  (self.distinct_counts, 8), (self.groups_in_order, 8), (self.ties, 4), (self.grouping_sets, 10), (self.alike, 10), (self.whole_below, 8)]  # fmt: skip
         shape = self.choose.choices([s for s, _ in shapes], [w for _, w in shapes])[0]
         return self._finished(shape().projected(self.choose))
 
@@ -401,6 +416,14 @@ class QueryGenerator:
             limit = self._limit() if order_by and self.choose.random() < 0.5 else ""
         outputs = (*keys, *grouping, *aggregates, Output("count(*)"))
         return Query(self.table, outputs, self._where(), (sets,), having, order_by, limit)
+
+    def whole_below(self) -> Query:
+        """Documents and arrays that come out of a subquery with a limit."""
+        keys = [self._key().sql + self.choose.choice(["", " DESC", " NULLS FIRST"]) for _ in range(self.choose.choice([0, 1, 2]))]
+        limit = f"LIMIT {self._count([0, 1, 20, 500])}" + (" OFFSET 2" if self.choose.random() < 0.2 else "")
+        outputs = (Output("k"), Output("i4_few AS f"), Output("doc"), Output("arr"))
+        return Query(self.table, outputs, self._where(), order_by=(*keys, "k"), limit=limit, wrapper=self.choose.choice(AROUND),
+                     wrapper_outputs=(Output("a"), Output("b"), Output("c"), Output("d")))  # fmt: skip
 
     def alike(self) -> Query:
         """Aggregates, and their filters, of expressions that differ in constants only, if at all."""
