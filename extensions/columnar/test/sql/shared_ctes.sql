@@ -112,6 +112,16 @@ SELECT count(*) FROM shops;
 
 -- Errors in a CTE are PostgreSQL's.
 WITH s AS (SELECT shop, sum(10 / (shop - 3)) AS n FROM sales GROUP BY shop) SELECT count(*) FROM s a JOIN s b USING (shop);
+-- The ordinary plan scans a CTE of which rows were read before.
+CREATE TABLE odd AS SELECT i AS id, CASE WHEN i = 900 THEN ' 7' ELSE i::text END AS t FROM generate_series(1, 1000) i;
+VACUUM ANALYZE odd;
+SELECT penumbra.load('odd') > 0 AS loaded;
+SET penumbra.mode = prefer;
+WITH c AS MATERIALIZED (SELECT id FROM odd WHERE id < 5 UNION ALL SELECT id FROM odd WHERE id BETWEEN 10 AND 12)
+  SELECT count(*), sum(o.t::int) FROM c JOIN odd o ON true;
+WITH c AS MATERIALIZED (SELECT id FROM odd WHERE id < 5 UNION ALL SELECT id FROM odd WHERE id BETWEEN 10 AND 12)
+  SELECT count(*) FROM odd o JOIN c ON true WHERE (SELECT p.id FROM odd p WHERE p.t > o.t AND p.id / 2 = o.id / 2 + 1) IS NOT NULL;
+RESET penumbra.mode;
 -- Spilled.
 SET work_mem = '64kB';
 SELECT same('WITH s AS (SELECT id / 2 AS k, sum(amount) AS total, string_agg(day::text, '','' ORDER BY id) AS days FROM sales GROUP BY 1)

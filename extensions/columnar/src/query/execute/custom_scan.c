@@ -72,8 +72,11 @@
 #include "query/planning/planning.h"
 #include "query/planning/refusal.h"
 
-/* Beside the executor's flags, which nodes hand on: the node is in the ordinary plan of another. */
-#define EXEC_FLAG_ORDINARY 0x40000000
+/*
+ * While the nodes of an ordinary plan begin.  No flag of the executor's: the scans of a CTE, also those of our sources,
+ * have to begin with the same ones.
+ */
+static bool begins_ordinary = false;
 
 /* What the C library by itself leaves at the top of an arena. */
 #define LIBRARY_KEPT_BYTES_MAX ((Size) 64 << 20)
@@ -166,7 +169,7 @@ must_scan_cte(const PenumbraScanState *state)
 {
 	ListCell   *lc;
 
-	if (!(state->eflags & EXEC_FLAG_ORDINARY))
+	if (!begins_ordinary)
 		return false;
 	foreach(lc, pipeline_stages(state->pipeline))
 	{
@@ -295,13 +298,23 @@ start_ordinary(PenumbraScanState *state, const char *reason)
 	MemoryContext old_context = MemoryContextSwitchTo(estate->es_query_cxt);
 	Oid			user_oid;
 	int			security_context;
+	bool		was_begun = begins_ordinary;
 
 	report_restart(state, refusal_find(reason, NULL));
 	/* checks permissions, as it would have at executor start; after an error the transaction takes the user back */
 	GetUserIdAndSecContext(&user_oid, &security_context);
 	SetUserIdAndSecContext(state->user_oid, state->security_context);
-	state->ordinary = ExecInitNode(linitial(scan->custom_plans), estate,
-								   (state->eflags & ~(EXEC_FLAG_BACKWARD | EXEC_FLAG_MARK)) | EXEC_FLAG_ORDINARY);
+	begins_ordinary = true;
+	PG_TRY();
+	{
+		state->ordinary = ExecInitNode(linitial(scan->custom_plans), estate,
+									   state->eflags & ~(EXEC_FLAG_BACKWARD | EXEC_FLAG_MARK));
+	}
+	PG_FINALLY();
+	{
+		begins_ordinary = was_begun;
+	}
+	PG_END_TRY();
 	SetUserIdAndSecContext(user_oid, security_context);
 	state->css.custom_ps = list_make1(state->ordinary);
 	MemoryContextSwitchTo(old_context);
