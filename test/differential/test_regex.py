@@ -191,7 +191,8 @@ def compare(connection: psycopg.Connection, config, seconds: float, query, left_
             left += is_left(connection, sql)
     assert not failures, f"{len(failures)} of {patterns}:\n" + "\n".join(failures[:8])
     print(f"seeds {first} to {first + patterns - 1}: {patterns} patterns, {left} left to PostgreSQL")
-    assert left < patterns * left_share_max
+    # Of few patterns more may be left by chance: by two standard deviations.
+    assert left <= patterns * left_share_max + patterns**0.5
 
 
 def test_groups(server, request):
