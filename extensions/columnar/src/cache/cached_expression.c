@@ -527,12 +527,10 @@ used_at(Entry *entry)
 	return (TimestampTz) pg_atomic_read_u64(&entry->used_at);
 }
 
-/* Under the exclusive lock: of two that may make room for another, of which one may be NULL, the one that does. */
+/* Of two that may make room for another, the first of which may be NULL, the one that does.  limit: of lately. */
 static Entry *
-choose_older(Entry *chosen, Entry *entry, ExpressionNeed need)
+choose_older(Entry *chosen, Entry *entry, ExpressionNeed need, TimestampTz limit)
 {
-	TimestampTz limit = GetCurrentTimestamp() - (TimestampTz) UNUSED_MS * 1000;
-
 	if (used_at(entry) >= limit && (need != EXPRESSION_LOADED || entry->is_loaded))
 		return chosen;
 	return chosen == NULL || used_at(entry) < used_at(chosen) ? entry : chosen;
@@ -542,6 +540,7 @@ choose_older(Entry *chosen, Entry *entry, ExpressionNeed need)
 static Entry *
 choose_entry(Oid database, Oid relid, ExpressionNeed need, int *number)
 {
+	TimestampTz limit = GetCurrentTimestamp() - (TimestampTz) UNUSED_MS * 1000;
 	Entry	   *own = NULL;
 	Entry	   *any = NULL;
 	uint64		taken = 0;
@@ -549,7 +548,7 @@ choose_entry(Oid database, Oid relid, ExpressionNeed need, int *number)
 	while ((any = next_entry(database, relid, any)) != NULL)
 	{
 		taken |= UINT64CONST(1) << (any->number - MaxHeapAttributeNumber - 1);
-		own = choose_older(own, any, need);
+		own = choose_older(own, any, need, limit);
 	}
 	*number = own == NULL ? 0 : own->number;
 	for (int i = 0; i < COLUMN_KEY_EXPRESSIONS; i++)
@@ -563,7 +562,7 @@ choose_entry(Oid database, Oid relid, ExpressionNeed need, int *number)
 
 			if (!OidIsValid(entry->database))
 				return entry;
-			any = choose_older(any, entry, need);
+			any = choose_older(any, entry, need, limit);
 		}
 		return control->entry_count < ENTRIES ? &control->entries[control->entry_count++] : any;
 	}
