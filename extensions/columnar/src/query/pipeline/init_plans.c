@@ -122,21 +122,33 @@ outer_ctes_walker(Node *node, void *context)
 	return false;
 }
 
+/*
+ * Whether a query around it has CTEs.  Levels can be many and are asked for from
+ * the outer to the inner, so where one has none the next one's search ends.
+ */
+static bool
+is_below_ctes(const PlannerInfo *level)
+{
+	Planning   *planning = planning_current();
+
+	for (const PlannerInfo *at = level; at != planning->level_without_ctes && at->parent_root != NULL;)
+	{
+		at = at->parent_root;
+		if (at->parse->cteList != NIL)
+			return true;
+	}
+	planning->level_without_ctes = level;
+	return false;
+}
+
 /* The CTEs of queries around it that a planned query reads. */
 static OuterCtes
 outer_ctes_of(const PlannerInfo *level)
 {
 	OuterCtes	ctes = {.level = level};
 
-	/* Most have none, and levels can be many. */
-	while ((level = level->parent_root) != NULL)
-	{
-		if (level->parse->cteList != NIL)
-		{
-			walk_level(&ctes, ctes.level);
-			break;
-		}
-	}
+	if (is_below_ctes(level))
+		walk_level(&ctes, level);
 	return ctes;
 }
 
@@ -146,16 +158,16 @@ can_level_fail(const PlannerInfo *level)
 {
 	ListCell   *lc;
 
+	foreach(lc, outer_ctes_of(level).levels)
+	{
+		if (can_level_fail(lfirst_node(PlannerInfo, lc)))
+			return true;
+	}
 	foreach(lc, level->init_plans)
 	{
 		const SubPlan *inner = lfirst_node(SubPlan, lc);
 
 		if (has_second_row(level, inner) || can_level_fail(planning_level_of(level->glob, inner)))
-			return true;
-	}
-	foreach(lc, outer_ctes_of(level).levels)
-	{
-		if (can_level_fail(lfirst_node(PlannerInfo, lc)))
 			return true;
 	}
 	return expr_can_fail((Node *) level->parse);

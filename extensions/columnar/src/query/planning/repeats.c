@@ -271,10 +271,22 @@ volatile_walker(Node *node, void *context)
 		return false;
 	if (IsA(node, SubPlan))
 	{
-		PlannerInfo *subroot = planning_level_of(glob, (SubPlan *) node);
+		Planning   *planning = planning_current();
+		int			plan_id = ((SubPlan *) node)->plan_id;
 
-		if (contains_volatile((Node *) subroot->parse, glob) || contains_volatile((Node *) subroot->init_plans, glob))
-			return true;
+		/* A subquery is asked for by each level around it, which can be many. */
+		if (!bms_is_member(plan_id, planning->subplans_without_volatile))
+		{
+			PlannerInfo *subroot = planning_level_of(glob, (SubPlan *) node);
+			MemoryContext old;
+
+			if (contains_volatile((Node *) subroot->parse, glob) || contains_volatile((Node *) subroot->init_plans, glob))
+				return true;
+			/* The genetic search's memory ends earlier. */
+			old = MemoryContextSwitchTo(subroot->planner_cxt);
+			planning->subplans_without_volatile = bms_add_member(planning->subplans_without_volatile, plan_id);
+			MemoryContextSwitchTo(old);
+		}
 	}
 	if (IsA(node, Query))
 		return query_tree_walker((Query *) node, volatile_walker, context, 0);
