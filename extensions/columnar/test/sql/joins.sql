@@ -457,6 +457,9 @@ VACUUM ANALYZE sold, returned;
 DO $$ BEGIN PERFORM penumbra.load('sold'), penumbra.load('returned'); END $$;
 SELECT expected_share('SELECT amount FROM (SELECT * FROM sales UNION ALL SELECT * FROM sales) s JOIN calendar USING (day)
   WHERE year = 2001');
+-- A year that only a join with some of its days picks.
+SELECT expected_share('SELECT amount FROM sales JOIN calendar c USING (day) JOIN calendar picked ON c.year = picked.year
+  WHERE picked.day BETWEEN 36870 AND 36873');
 SELECT expected_share('WITH bought AS (SELECT buyer, item % 3 AS kind, count(*) FROM sold GROUP BY 1, 2)
   SELECT b.* FROM bought b JOIN (SELECT kind, max(count) FROM bought GROUP BY 1) m ON b.kind = m.kind');
 SELECT expected_share('SELECT * FROM sold JOIN returned USING (ticket, item, buyer)');

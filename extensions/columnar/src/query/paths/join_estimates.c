@@ -9,9 +9,6 @@
  */
 #include "postgres.h"
 
-#include "access/stratnum.h"
-#include "catalog/pg_type.h"
-#include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
@@ -21,7 +18,6 @@
 #include "parser/parsetree.h"
 #include "utils/lsyscache.h"
 #include "utils/selfuncs.h"
-#include "utils/typcache.h"
 
 #include "query/paths/base_pipelines.h"
 #include "query/paths/join_estimates.h"
@@ -379,12 +375,9 @@ share_of_union_within(PlannerInfo *root, const Var *var, const ColumnBounds *bou
 static double
 share_within(PlannerInfo *root, Var *var, const ColumnBounds *bounds)
 {
-	TypeCacheEntry *type = lookup_type_cache(var->vartype, TYPECACHE_BTREE_OPFAMILY);
-	int64		ends[] = {bounds->least, bounds->greatest};
-	int16		strategies[] = {BTGreaterEqualStrategyNumber, BTLessEqualStrategyNumber};
 	VariableStatData stats;
 	bool		is_known;
-	List	   *clauses = NIL;
+	List	   *clauses;
 
 	if (var->varno < root->simple_rel_array_size && root->simple_rte_array[var->varno]->rtekind == RTE_SUBQUERY &&
 		root->simple_rte_array[var->varno]->inh)
@@ -392,22 +385,8 @@ share_within(PlannerInfo *root, Var *var, const ColumnBounds *bounds)
 	examine_variable(root, (Node *) var, 0, &stats);
 	is_known = HeapTupleIsValid(stats.statsTuple);
 	ReleaseVariableStats(stats);
-	if (!is_known || type->btree_opintype != var->vartype)
-		return -1;
-	for (int i = 0; i < 2; i++)
-	{
-		Oid			operator = get_opfamily_member(type->btree_opf, type->btree_opintype, type->btree_opintype,
-												   strategies[i]);
-		Datum		end = type->typlen == 8 ? Int64GetDatum(ends[i])
-			: type->typlen == 4 ? Int32GetDatum((int32) ends[i]) : Int16GetDatum((int16) ends[i]);
-		Const	   *value = makeConst(var->vartype, -1, InvalidOid, type->typlen, end, false, type->typbyval);
-
-		if (!OidIsValid(operator))
-			return -1;
-		clauses = lappend(clauses, make_opclause(operator, BOOLOID, false, (Expr *) copyObject(var),
-												 (Expr *) value, InvalidOid, InvalidOid));
-	}
-	return clauselist_selectivity(root, clauses, 0, JOIN_INNER, NULL);
+	clauses = is_known ? row_sample_clauses_within(var, bounds) : NIL;
+	return clauses == NIL ? -1 : clauselist_selectivity(root, clauses, 0, JOIN_INNER, NULL);
 }
 
 /*
@@ -418,9 +397,8 @@ share_within(PlannerInfo *root, Var *var, const ColumnBounds *bounds)
  * other side's rows within the bounds are spread over the keys between them.
  */
 static double
-factor_of_bounds(PlannerInfo *root, const Var *key, Var *other, double assumed)
+factor_of_bounds(PlannerInfo *root, const Var *key, Var *other, double assumed, const ColumnBounds *bounds)
 {
-	const ColumnBounds *bounds = row_sample_bounds(root, (Node *) key);
 	double		tuples = bounds == NULL ? 0 : root->simple_rel_array[key->varno]->tuples;
 	double		keys;
 	double		share;
@@ -434,17 +412,59 @@ factor_of_bounds(PlannerInfo *root, const Var *key, Var *other, double assumed)
 }
 
 /*
+ * Where the key's table is joined to another one first, whose quals bound the
+ * column that joins them, the key has the bounds of the rows that this leaves:
+ * of a calendar that is joined by its weeks to a year of itself, that year's.
+ * Adds what the factor is then; rest: the factor that does not depend on it.
+ */
+static void
+add_narrowed_factors(PlannerInfo *root, Var *key, Var *other, double assumed, double rest, List **narrowed)
+{
+	ListCell   *lc;
+	ListCell   *lc2;
+	ListCell   *lc3;
+
+	foreach(lc, IsA(key, Var) && IsA(other, Var) && key->varlevelsup == 0 ? root->eq_classes : NIL)
+	{
+		EquivalenceClass *class = lfirst_node(EquivalenceClass, lc);
+
+		foreach(lc2, bms_is_member(key->varno, class->ec_relids) ? class->ec_members : NIL)
+		{
+			Var		   *by = (Var *) ((EquivalenceMember *) lfirst(lc2))->em_expr;
+
+			foreach(lc3, IsA(by, Var) && by->varno == key->varno ? class->ec_members : NIL)
+			{
+				Var		   *joined = (Var *) ((EquivalenceMember *) lfirst(lc3))->em_expr;
+				const ColumnBounds *bounds = row_sample_bounds(root, (Node *) joined);
+				RowFactor  *factor;
+
+				if (bounds == NULL || joined->varno == by->varno || joined->varno == other->varno ||
+					joined->vartype != by->vartype)
+					continue;
+				factor = palloc(sizeof(RowFactor));
+				factor->relids = bms_add_member(bms_make_singleton(by->varno), joined->varno);
+				factor->factor = rest * factor_of_bounds(root, key, other, assumed,
+														 row_sample_bounds_within(root, key, by, bounds));
+				*narrowed = lappend(*narrowed, factor);
+			}
+		}
+	}
+}
+
+/*
  * Of a subquery's columns PostgreSQL takes 200 distinct values for granted,
  * where joins of groups of tens of thousands find one partner each.
  */
 double
-join_estimates_row_factor(PlannerInfo *root, const OpExpr *equality)
+join_estimates_row_factor(PlannerInfo *root, const OpExpr *equality, List **narrowed)
 {
 	Node	   *left = strip_implicit_coercions(linitial(equality->args));
 	Node	   *right = strip_implicit_coercions(lsecond(equality->args));
 	double		distinct = 0;
 	double		assumed = 0;
 	double		factor;
+	double		of_left;
+	double		of_right;
 	ListCell   *lc;
 
 	foreach(lc, equality->args)
@@ -460,7 +480,10 @@ join_estimates_row_factor(PlannerInfo *root, const OpExpr *equality)
 		assumed = Max(assumed, taken);
 		distinct = Max(distinct, known > 0 ? (is_default ? known : Max(known, taken)) : taken);
 	}
-	factor = factor_of_bounds(root, (Var *) left, (Var *) right, assumed) *
-		factor_of_bounds(root, (Var *) right, (Var *) left, assumed);
-	return factor * assumed / Max(distinct, 1);
+	factor = assumed / Max(distinct, 1);
+	of_left = factor_of_bounds(root, (Var *) left, (Var *) right, assumed, row_sample_bounds(root, left));
+	of_right = factor_of_bounds(root, (Var *) right, (Var *) left, assumed, row_sample_bounds(root, right));
+	add_narrowed_factors(root, (Var *) left, (Var *) right, assumed, factor * of_right, narrowed);
+	add_narrowed_factors(root, (Var *) right, (Var *) left, assumed, factor * of_left, narrowed);
+	return factor * of_left * of_right;
 }

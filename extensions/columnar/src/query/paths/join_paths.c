@@ -55,6 +55,7 @@ typedef struct JoinClause
 	Node	   *normalized;
 	Node	   *commuted;		/* of a key */
 	double		row_factor;		/* of a key: by which more rows pass it than PostgreSQL thinks */
+	List	   *narrowed_factors;	/* of RowFactor * */
 } JoinClause;
 
 /* The conditions of one join. */
@@ -122,11 +123,28 @@ examine_clause(PlannerInfo *root, RestrictInfo *rinfo)
 	{
 		clause->commuted = copyObject(clause->normalized);
 		CommuteOpExpr((OpExpr *) clause->commuted);
-		clause->row_factor = join_estimates_row_factor(root, (OpExpr *) rinfo->clause);
+		clause->row_factor = join_estimates_row_factor(root, (OpExpr *) rinfo->clause, &clause->narrowed_factors);
 	}
 	translation_end(translation);
 	planning->clauses = lappend(planning->clauses, clause);
 	return clause;
+}
+
+/* The largest is of the side that knows most. */
+static double
+row_factor_of_pair(const JoinClause *clause, const RelOptInfo *probe_rel, const RelOptInfo *build_rel)
+{
+	double		most = clause->row_factor;
+	ListCell   *lc;
+
+	foreach(lc, clause->narrowed_factors)
+	{
+		const RowFactor *narrowed = lfirst(lc);
+
+		if (bms_is_subset(narrowed->relids, probe_rel->relids) || bms_is_subset(narrowed->relids, build_rel->relids))
+			most = Max(most, narrowed->factor);
+	}
+	return most;
 }
 
 /* False: one of them is not for the engine. */
@@ -173,7 +191,7 @@ sort_clauses(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *probe_rel, RelO
 			clauses->conditions = lappend(clauses->conditions, rinfo);
 			continue;
 		}
-		clauses->row_factor *= clause->row_factor;
+		clauses->row_factor *= row_factor_of_pair(clause, probe_rel, build_rel);
 	}
 	return true;
 }

@@ -21,13 +21,18 @@
 
 #include <math.h>
 
+#include "access/stratnum.h"
 #include "access/table.h"
+#include "catalog/pg_type.h"
 #include "common/hashfn.h"
+#include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
+#include "optimizer/restrictinfo.h"
 #include "utils/lsyscache.h"
 #include "utils/selfuncs.h"
+#include "utils/typcache.h"
 
 #include "cache/cache.h"
 #include "query/paths/row_sample.h"
@@ -272,28 +277,91 @@ row_sample_take(PlannerInfo *root, ServedTable *table, Relation relation)
 													  sizeof(ColumnBounds)));
 }
 
-const ColumnBounds *
-row_sample_bounds(PlannerInfo *root, const Node *expr)
+static const ColumnBounds *
+find_bounds(const ServedTable *table, AttrNumber attno)
 {
-	const Var  *var = (const Var *) expr;
-	RelOptInfo *rel;
-	const ServedTable *table;
 	ListCell   *lc;
 
-	if (!IsA(expr, Var) || var->varlevelsup != 0 || var->varattno <= 0 || var->varno <= 0 ||
-		var->varno >= root->simple_rel_array_size || root->simple_rte_array[var->varno]->rtekind != RTE_RELATION)
-		return NULL;
-	rel = root->simple_rel_array[var->varno];
-	table = rel == NULL ? NULL : rel_pipeline_find_table(rel);
 	/* Where no row of the sample passed, its bounds were not filled. */
 	foreach(lc, table != NULL && table->sampled_share > 0 ? table->bounds : NIL)
 	{
 		const ColumnBounds *bounds = lfirst(lc);
 
-		if (bounds->attno == var->varattno)
+		if (bounds->attno == attno)
 			return bounds;
 	}
 	return NULL;
+}
+
+/* NULL: it is no column of a table that is served. */
+static const ServedTable *
+table_of(PlannerInfo *root, const Node *expr)
+{
+	const Var  *var = (const Var *) expr;
+	RelOptInfo *rel;
+
+	if (!IsA(expr, Var) || var->varlevelsup != 0 || var->varattno <= 0 || var->varno <= 0 ||
+		var->varno >= root->simple_rel_array_size || root->simple_rte_array[var->varno]->rtekind != RTE_RELATION)
+		return NULL;
+	rel = root->simple_rel_array[var->varno];
+	return rel == NULL ? NULL : rel_pipeline_find_table(rel);
+}
+
+const ColumnBounds *
+row_sample_bounds(PlannerInfo *root, const Node *expr)
+{
+	return find_bounds(table_of(root, expr), ((const Var *) expr)->varattno);
+}
+
+List *
+row_sample_clauses_within(Var *column, const ColumnBounds *bounds)
+{
+	TypeCacheEntry *type = lookup_type_cache(column->vartype, TYPECACHE_BTREE_OPFAMILY);
+	int64		ends[] = {bounds->least, bounds->greatest};
+	int16		strategies[] = {BTGreaterEqualStrategyNumber, BTLessEqualStrategyNumber};
+	List	   *clauses = NIL;
+
+	for (int i = 0; type->btree_opintype == column->vartype && i < 2; i++)
+	{
+		Oid			operator = get_opfamily_member(type->btree_opf, type->btree_opintype, type->btree_opintype,
+												   strategies[i]);
+		Datum		end = type->typlen == 8 ? Int64GetDatum(ends[i])
+			: type->typlen == 4 ? Int32GetDatum((int32) ends[i]) : Int16GetDatum((int16) ends[i]);
+		Const	   *value = makeConst(column->vartype, -1, InvalidOid, type->typlen, end, false, type->typbyval);
+
+		if (!OidIsValid(operator))
+			return NIL;
+		clauses = lappend(clauses, make_opclause(operator, BOOLOID, false, (Expr *) copyObject(column),
+												 (Expr *) value, InvalidOid, InvalidOid));
+	}
+	return clauses;
+}
+
+const ColumnBounds *
+row_sample_bounds_within(PlannerInfo *root, Var *column, Var *other, const ColumnBounds *within)
+{
+	const ServedTable *table = table_of(root, (Node *) column);
+	ServedTable narrowed;
+	Relation	relation;
+	ListCell   *lc;
+
+	if (table == NULL || table->columns == NULL || !privileges_permit_values(root))
+		return NULL;
+	narrowed = *table;
+	narrowed.sampled_share = -1;
+	narrowed.bounds = NIL;
+	narrowed.quals = list_copy(table->quals);
+	foreach(lc, row_sample_clauses_within(other, within))
+	{
+		TableQual  *qual = palloc0(sizeof(TableQual));
+
+		qual->rinfo = make_simple_restrictinfo(root, lfirst(lc));
+		narrowed.quals = lappend(narrowed.quals, qual);
+	}
+	relation = table_open(table->oid, NoLock);
+	row_sample_take(root, &narrowed, relation);
+	table_close(relation, NoLock);
+	return find_bounds(&narrowed, column->varattno);
 }
 
 /* ---------------------------------------------------------------- distinct values of expressions */

@@ -33,5 +33,10 @@ extern double row_sample_distinct(PlannerInfo *root, Node *expr);
 extern double row_sample_groups(PlannerInfo *root, List *keys, double rows);
 /* The bounds of the expression in the rows that pass; NULL: not known, or no column. */
 extern const ColumnBounds *row_sample_bounds(PlannerInfo *root, const Node *expr);
+/* The same of those rows whose other column is within bounds. */
+extern const ColumnBounds *row_sample_bounds_within(PlannerInfo *root, Var *column, Var *other,
+													const ColumnBounds *within);
+/* Two conditions, that the column is within the bounds; NIL: it has no such type. */
+extern List *row_sample_clauses_within(Var *column, const ColumnBounds *bounds);
 
 #endif							/* PENUMBRA_ROW_SAMPLE_H */
