@@ -228,8 +228,8 @@ TEST_F(NumericFunctionsTest, QuotientsAndRemainders) {
     arena_.Reset();
     const uint32_t rows = 1 + Random() % 300;
     const int digits = 1 + Random() % 18;
-    Vector a = MakeInt64(rows, digits, Random() % 10, Random() % 2, false);
-    Vector b = MakeInt64(rows, 1 + Random() % 18, Random() % 10, Random() % 2, false);
+    Vector a = MakeInt64(rows, digits, Random() % 20, Random() % 2, false);
+    Vector b = MakeInt64(rows, 1 + Random() % 18, Random() % 20, Random() % 2, false);
     int64_t* divisors = const_cast<int64_t*>(b.values<int64_t>());
     for (uint32_t i = 0; i < rows; ++i) divisors[i] += divisors[i] == 0 && b.IsValid(i);
     b.upper += 1;

@@ -113,9 +113,16 @@ inline bool DivideByWord(const SmallNumber& a, const WordDivisor& divisor, Leadi
   const uint64_t dividend = static_cast<uint64_t>(magnitude);
   const int scale = DivisionScale(LeadingOfWord(dividend, a.scale), leading, std::max(a.scale, b.scale));
   const int shift = scale + b.scale - a.scale;
-  if (shift < 0 || CountWordDecimals(dividend) + shift > kMaxInt128Digits) return false;
+  const int first = std::min(shift, kMaxInt128Digits - CountWordDecimals(dividend));
+  const int second = shift - first;  // digits that the division goes on with from what the first have left
+  if (shift < 0 || second > kMaxWordDigits) return false;
   uint64_t remainder;
-  const uint128 quotient = divisor.Divide(dividend * static_cast<uint128>(kPowersOfTen[shift]), &remainder);
+  uint128 quotient = divisor.Divide(dividend * static_cast<uint128>(kPowersOfTen[first]), &remainder);
+  if (second > 0) [[unlikely]] {
+    if (CountDecimals(quotient) + second > kMaxInt128Digits) return false;
+    quotient = quotient * static_cast<uint128>(kPowersOfTen[second]) +
+               divisor.DivideToWord(static_cast<uint128>(remainder) * kWordPowers.of_ten[second], &remainder);
+  }
   const bool is_up = remainder >= divisor.value() - remainder;
   *result = {WithSign(quotient + is_up, (a.value < 0) != (b.value < 0)), scale};
   return true;
