@@ -22,6 +22,7 @@
 #include "access/heapam.h"
 #include "access/table.h"
 #include "access/tableam.h"
+#include "access/tupmacs.h"
 #include "catalog/objectaccess.h"
 #include "catalog/pg_am.h"
 #include "catalog/pg_class.h"
@@ -31,6 +32,15 @@
 
 #include "query/execute/forwarding_receiver.h"
 #include "query/execute/table_receiver.h"
+
+/* How the column's values stand in a tuple. */
+typedef struct ColumnLayout
+{
+	int16		length;			/* as attlen */
+	uint8		alignment;		/* bytes */
+	bool		is_by_value;
+	bool		is_packable;	/* may have a header of one byte */
+} ColumnLayout;
 
 /* COPY FROM's: a batch fills some pages, and what it takes stays in the processor's cache. */
 #define BATCH_ROWS_MAX 1000
@@ -43,6 +53,8 @@ typedef struct TableReceiver
 	CommandId	command;
 	BulkInsertState bulk_insert;
 	MemoryContext context;		/* of the insertion of one batch */
+	ColumnLayout *columns;
+	Size		fixed_bytes;	/* of a row at most, varlenas aside */
 	TupleTableSlot *slots[BATCH_ROWS_MAX];	/* made when first needed */
 	int			row_count;
 	Size		batch_bytes;
@@ -79,6 +91,27 @@ start_original(TableReceiver *receiver, int operation, TupleDesc desc)
 }
 
 static void
+note_columns(TableReceiver *receiver, TupleDesc desc)
+{
+	receiver->columns = palloc(sizeof(ColumnLayout) * Max(desc->natts, 1));
+	receiver->fixed_bytes = MAXALIGN(SizeofHeapTupleHeader + BITMAPLEN(desc->natts));
+	for (int i = 0; i < desc->natts; i++)
+	{
+		Form_pg_attribute attribute = TupleDescAttr(desc, i);
+		char		alignment = attribute->attalign;
+
+		receiver->columns[i] = (ColumnLayout) {
+			.length = attribute->attlen,
+			.alignment = alignment == TYPALIGN_CHAR ? 1 : alignment == TYPALIGN_SHORT ? ALIGNOF_SHORT
+			: alignment == TYPALIGN_INT ? ALIGNOF_INT : ALIGNOF_DOUBLE,
+			.is_by_value = attribute->attbyval,
+			.is_packable = attribute->attlen == -1 && attribute->attstorage != TYPSTORAGE_PLAIN
+		};
+		receiver->fixed_bytes += MAXIMUM_ALIGNOF + Max(attribute->attlen, 0);
+	}
+}
+
+static void
 startup(DestReceiver *self, int operation, TupleDesc desc)
 {
 	TableReceiver *receiver = (TableReceiver *) self;
@@ -97,6 +130,7 @@ startup(DestReceiver *self, int operation, TupleDesc desc)
 	receiver->command = GetCurrentCommandId(true);
 	receiver->bulk_insert = GetBulkInsertState();
 	receiver->context = AllocSetContextCreate(CurrentMemoryContext, "Penumbra insertion", ALLOCSET_DEFAULT_SIZES);
+	note_columns(receiver, desc);
 }
 
 static void
@@ -124,10 +158,100 @@ next_slot(TableReceiver *receiver)
 	if (*slot == NULL)
 	{
 		old_context = MemoryContextSwitchTo(GetMemoryChunkContext(receiver));
-		*slot = table_slot_create(receiver->rel, NULL);
+		*slot = MakeSingleTupleTableSlot(RelationGetDescr(receiver->rel), &TTSOpsHeapTuple);
 		MemoryContextSwitchTo(old_context);
 	}
 	return *slot;
+}
+
+static char *
+align(char *data, const char *row, int alignment)
+{
+	char	   *aligned = unconstify(char *, row) + TYPEALIGN(alignment, data - row);
+
+	while (data < aligned)
+		*data++ = 0;
+	return aligned;
+}
+
+/* Appends the varlena with the shortest header that its column permits. */
+static char *
+append_varlena(char *data, const char *row, const ColumnLayout *column, const struct varlena *value)
+{
+	Size		bytes = VARSIZE_ANY(value);
+
+	if (!VARATT_IS_SHORT(value) && column->is_packable && VARATT_CAN_MAKE_SHORT(value))
+	{
+		bytes = VARATT_CONVERTED_SHORT_SIZE(value);
+		SET_VARSIZE_SHORT(data, bytes);
+		memcpy(data + 1, VARDATA(value), bytes - 1);
+		return data + bytes;
+	}
+	if (!VARATT_IS_SHORT(value))
+		data = align(data, row, column->alignment);
+	memcpy(data, value, bytes);
+	return data + bytes;
+}
+
+/*
+ * heap_form_tuple() in one pass: that function looks at each value to find the
+ * tuple's length and again to copy it.  NULL: a value is not of the row itself,
+ * or of a kind that no column has.
+ */
+static HeapTuple
+form_tuple(const TableReceiver *receiver, const TupleTableSlot *row)
+{
+	int			count = row->tts_tupleDescriptor->natts;
+	bool		has_nulls = count > 0 && memchr(row->tts_isnull, true, count) != NULL;
+	Size		header_bytes = MAXALIGN(SizeofHeapTupleHeader + (has_nulls ? BITMAPLEN(count) : 0));
+	Size		bytes_max = receiver->fixed_bytes;
+	HeapTuple	tuple;
+	HeapTupleHeader header;
+	char	   *data;
+
+	for (int i = 0; i < count; i++)
+	{
+		if (row->tts_isnull[i] || receiver->columns[i].length >= 0)
+			continue;
+		if (receiver->columns[i].length != -1 || VARATT_IS_EXTERNAL(DatumGetPointer(row->tts_values[i])))
+			return NULL;
+		bytes_max += VARSIZE_ANY(DatumGetPointer(row->tts_values[i]));
+	}
+	if (!AllocSizeIsValid(HEAPTUPLESIZE + bytes_max))
+		return NULL;
+	tuple = palloc(HEAPTUPLESIZE + bytes_max);
+	header = tuple->t_data = (HeapTupleHeader) ((char *) tuple + HEAPTUPLESIZE);
+	memset(header, 0, header_bytes);
+	header->t_hoff = header_bytes;
+	header->t_infomask = has_nulls ? HEAP_HASNULL : 0;
+	HeapTupleHeaderSetNatts(header, count);
+	ItemPointerSetInvalid(&header->t_ctid);
+	data = (char *) header + header_bytes;
+	for (int i = 0; i < count; i++)
+	{
+		const ColumnLayout *column = &receiver->columns[i];
+
+		if (row->tts_isnull[i])
+			continue;
+		if (has_nulls)
+			header->t_bits[i / 8] |= 1 << i % 8;
+		if (column->length == -1)
+		{
+			header->t_infomask |= HEAP_HASVARWIDTH;
+			data = append_varlena(data, (char *) header, column, (struct varlena *) DatumGetPointer(row->tts_values[i]));
+			continue;
+		}
+		data = align(data, (char *) header, column->alignment);
+		if (column->is_by_value)
+			store_att_byval(data, row->tts_values[i], column->length);
+		else
+			memcpy(data, DatumGetPointer(row->tts_values[i]), column->length);
+		data += column->length;
+	}
+	tuple->t_len = data - (char *) header;
+	tuple->t_tableOid = InvalidOid;
+	ItemPointerSetInvalid(&tuple->t_self);
+	return tuple;
 }
 
 static bool
@@ -135,10 +259,20 @@ receive(TupleTableSlot *row, DestReceiver *self)
 {
 	TableReceiver *receiver = (TableReceiver *) self;
 	TupleTableSlot *slot;
+	HeapTuple	tuple;
+	MemoryContext old_context;
 
 	if (receiver->rel == NULL)
 		return receiver->base.original->receiveSlot(row, receiver->base.original);
-	slot = ExecCopySlot(next_slot(receiver), row);
+	slot_getallattrs(row);
+	slot = next_slot(receiver);
+	old_context = MemoryContextSwitchTo(slot->tts_mcxt);
+	tuple = form_tuple(receiver, row);
+	MemoryContextSwitchTo(old_context);
+	if (tuple != NULL)
+		ExecStoreHeapTuple(tuple, slot, true);
+	else
+		ExecCopySlot(slot, row);
 	receiver->batch_bytes += ExecFetchSlotHeapTuple(slot, false, NULL)->t_len;
 	if (receiver->row_count == BATCH_ROWS_MAX || receiver->batch_bytes > BATCH_BYTES_MAX)
 		insert_batch(receiver);
