@@ -238,7 +238,8 @@ form_tuple(const TableReceiver *receiver, const TupleTableSlot *row)
 		if (column->length == -1)
 		{
 			header->t_infomask |= HEAP_HASVARWIDTH;
-			data = append_varlena(data, (char *) header, column, (struct varlena *) DatumGetPointer(row->tts_values[i]));
+			data = append_varlena(data, (char *) header, column,
+								  (const struct varlena *) DatumGetPointer(row->tts_values[i]));
 			continue;
 		}
 		data = align(data, (char *) header, column->alignment);

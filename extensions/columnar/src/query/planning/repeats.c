@@ -280,7 +280,8 @@ volatile_walker(Node *node, void *context)
 			PlannerInfo *subroot = planning_level_of(glob, (SubPlan *) node);
 			MemoryContext old;
 
-			if (contains_volatile((Node *) subroot->parse, glob) || contains_volatile((Node *) subroot->init_plans, glob))
+			if (contains_volatile((Node *) subroot->parse, glob) ||
+				contains_volatile((Node *) subroot->init_plans, glob))
 				return true;
 			/* The genetic search's memory ends earlier. */
 			old = MemoryContextSwitchTo(subroot->planner_cxt);
