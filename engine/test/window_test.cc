@@ -19,10 +19,10 @@ namespace penumbra::test {
 namespace {
 
 // The table's columns. `id` is the last key of the order where rows must have one place each.
-enum Column { kPartition, kOrder, kInteger, kFloat, kText, kNumeric, kFilter, kPlace, kId, kColumns };
-constexpr PenumbraType kTypes[kColumns] = {PENUMBRA_INT4,   PENUMBRA_INT8, PENUMBRA_INT4,
-                                           PENUMBRA_FLOAT8, PENUMBRA_TEXT, PENUMBRA_NUMERIC,
-                                           PENUMBRA_BOOL,   PENUMBRA_TEXT, PENUMBRA_INT4};
+enum Column { kPartition, kOrder, kInteger, kFloat, kText, kNumeric, kFilter, kPlace, kCount, kId, kColumns };
+constexpr PenumbraType kTypes[kColumns] = {PENUMBRA_INT4, PENUMBRA_INT8,    PENUMBRA_INT4, PENUMBRA_FLOAT8,
+                                           PENUMBRA_TEXT, PENUMBRA_NUMERIC, PENUMBRA_BOOL, PENUMBRA_TEXT,
+                                           PENUMBRA_INT4, PENUMBRA_INT4};
 
 constexpr size_t kEnoughMemory = size_t{1} << 30;
 constexpr size_t kFewNumbersMemory = size_t{2} << 20;  // for all rows, but not for numbers of all partitions
@@ -90,6 +90,7 @@ class RandomWindow {
       case kOrder: return std::to_string(Below(orders_));
       case kInteger: return std::to_string(static_cast<int>(Below(1000)) - 500);
       case kFloat: return Below(5) == 0 ? "-0" : std::to_string((static_cast<int>(Below(2000)) - 1000) / 7.0);
+      case kCount: return std::to_string(1 + Below(6));
       case kText: return std::string(Below(30), static_cast<char>('a' + Below(5)));
       case kPlace: return "a place with a number: " + std::to_string(Below(partitions_));
       case kNumeric: return Decimal::FromInteger(Below(100000), static_cast<int>(Below(4))).ToString();
@@ -205,9 +206,12 @@ class RandomWindow {
         const bool is_of_partition = function.function <= PENUMBRA_WINDOW_LEAD;
         if (is_of_partition) function.count -= Below(3);
         if (!is_of_partition) function.default_value = nullptr;
+        const bool has_count = is_of_partition || function.function == PENUMBRA_WINDOW_NTH_VALUE;
+        if (has_count && Below(3) == 0) function.count_value = ColumnAt(kCount);
       } else if (function.function == PENUMBRA_WINDOW_NTILE) {
         function.result = PENUMBRA_INT4;
         function.count = 1 + Below(Below(2) != 0 ? 4 : 5000);
+        if (Below(3) == 0) function.count_value = ColumnAt(kCount);
       } else if (function.function == PENUMBRA_WINDOW_PERCENT_RANK || function.function == PENUMBRA_WINDOW_CUME_DIST) {
         function.result = PENUMBRA_FLOAT8;
       }
@@ -325,6 +329,12 @@ class RandomWindow {
     return FormatSinkValue(v, 0);
   }
 
+  std::optional<int64_t> CountOf(const WindowFunctionSpec& function, uint32_t row) const {
+    if (function.count_value == nullptr) return function.count;
+    const SinkCell& count = table_[function.count_value->column].cells[row];
+    return count ? std::optional<int64_t>(std::stoll(*count)) : std::nullopt;
+  }
+
   std::string ValueOf(const WindowFunctionSpec& function, const std::vector<uint32_t>& rows, size_t i) const {
     const auto count = static_cast<int64_t>(rows.size());
     const auto place = static_cast<int64_t>(i);
@@ -344,16 +354,23 @@ class RandomWindow {
       case PENUMBRA_WINDOW_CUME_DIST: return FormatFloat(static_cast<double>(past_peers) / static_cast<double>(count));
       case PENUMBRA_WINDOW_NTILE: {
         // As many rows in each bucket, the first ones with one more.
-        int64_t bucket = 0, left = 0;
-        for (int64_t k = 0; k <= place; ++k, --left) {
-          if (left == 0) left = count / function.count + (bucket < count % function.count), ++bucket;
+        int64_t buckets = function.count, bucket = 0, left = 0, k = 0;
+        if (function.count_value != nullptr) {
+          const auto has_count = [&](uint32_t row) { return table_[kCount].cells[row].has_value(); };
+          k = std::find_if(rows.begin(), rows.end(), has_count) - rows.begin();
+          if (k > place) return "NULL";
+          buckets = CountOf(function, rows[static_cast<size_t>(k)]).value();
+        }
+        for (; k <= place; ++k, --left) {
+          if (left == 0) left = count / buckets + (bucket < count % buckets), ++bucket;
         }
         return std::to_string(bucket);
       }
       case PENUMBRA_WINDOW_LAG:
       case PENUMBRA_WINDOW_LEAD: {
-        const int64_t other =
-            function.function == PENUMBRA_WINDOW_LAG ? place - function.count : place + function.count;
+        const std::optional<int64_t> distance = CountOf(function, rows[i]);
+        if (!distance) return "NULL";
+        const int64_t other = function.function == PENUMBRA_WINDOW_LAG ? place - *distance : place + *distance;
         if (other >= 0 && other < count) return FormatOf(function.value->column, rows[other]);
         return function.default_value == nullptr ? "NULL" : FormatOf(function.default_value->column, rows[i]);
       }
@@ -363,10 +380,12 @@ class RandomWindow {
     switch (function.function) {
       case PENUMBRA_WINDOW_FIRST_VALUE: return frame.empty() ? "NULL" : FormatOf(function.value->column, frame[0]);
       case PENUMBRA_WINDOW_LAST_VALUE: return frame.empty() ? "NULL" : FormatOf(function.value->column, frame.back());
-      case PENUMBRA_WINDOW_NTH_VALUE:
-        return function.count > static_cast<int64_t>(frame.size())
+      case PENUMBRA_WINDOW_NTH_VALUE: {
+        const std::optional<int64_t> nth = CountOf(function, rows[i]);
+        return !nth || *nth > static_cast<int64_t>(frame.size())
                    ? "NULL"
-                   : FormatOf(function.value->column, frame[static_cast<size_t>(function.count) - 1]);
+                   : FormatOf(function.value->column, frame[static_cast<size_t>(*nth) - 1]);
+      }
       default: return AggregateOfRows(function.aggregate, frame);
     }
   }

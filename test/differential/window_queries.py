@@ -18,6 +18,9 @@ RANGE_KEYS = {
     "d": ("'0 days'", "'10 days'", "'1 month'"), "ts": ("'1 hour'", "'1 month 1 day'", "'100 years'"),
     "tz": ("'1 hour'", "'3 days'", "'1 month'"), "tod": ("'1 hour'", "'0'", "'1 day'"), "ttz": ("'90 minutes'", "'0'"),
 }  # fmt: skip
+# Parameters that are added to keys.
+OFFSET_TYPES = {"i2": "int8", "i4": "int8", "i8": "int8", "f4": "float8", "f8": "float8", "num": "numeric", "d": "interval",
+                "ts": "interval", "tz": "interval"}  # fmt: skip
 # Offsets that are errors as soon as there is a row.
 NOT_OFFSETS = {"rows": ("NULL", "-1", "(SELECT NULL::bigint)"), "f8": ("NULL", "'NaN'", "-0.5"), "num": ("NULL", "'NaN'", "-1")}
 EXCLUSIONS = (" EXCLUDE CURRENT ROW", " EXCLUDE GROUP", " EXCLUDE TIES", " EXCLUDE NO OTHERS")
@@ -64,9 +67,10 @@ class WindowQueryGenerator(QueryGenerator):
             wrong = "rows" if counts_rows else "f8" if "1.25" in known else "num" if "1e20" in known else ""
             return self.choose.choice(NOT_OFFSETS.get(wrong, ("NULL",)))
         offset = self.choose.choice(known)
-        if counts_rows and self.parameters is not None and self.choose.random() < 0.5:
-            self.parameters.append(("int8", offset))
-            return f"${len(self.parameters)}::int8"
+        kind = "int8" if counts_rows else next((OFFSET_TYPES.get(kind) for kind, keys in RANGE_KEYS.items() if keys is known), None)
+        if kind and self.parameters is not None and self.choose.random() < 0.5:
+            self.parameters.append((kind, offset.strip("'")))
+            return f"${len(self.parameters)}::{kind}"
         return f"(SELECT {offset}::bigint)" if counts_rows and self.choose.random() < 0.05 else offset
 
     def _range_order(self) -> tuple[str, tuple[str, ...]]:
@@ -95,15 +99,23 @@ class WindowQueryGenerator(QueryGenerator):
             return Output(f"{made.sql} FILTER (WHERE {self.expressions.expression('bool', 1)})", made.comparison)
         return made
 
+    def _count(self) -> str:
+        """Of rows or buckets, seldom an error."""
+        if self.parameters is not None:
+            self.parameters.append(("int4", self.choose.choice(["1", "2", "7", "40"])))
+            return f"${len(self.parameters)}::int4"
+        return self.choose.choice(["nullif(abs(i4_few), 0)", "CASE WHEN i4_few > 2 THEN 3 WHEN i4_few < 1 THEN 1 END", "length(low)",
+                                   "coalesce(nullif(i4_few, 0), 2)", "greatest(i4_few, 1)"])
+
     def _place_function(self) -> Output:
         pick = self.choose.choice
         value = self.expressions.expression(self._kind(), pick([0, 0, 1]))
-        offset = pick(["", ", 2", ", 0", ", -1", ", 100", ", NULL", ", i4_few", ", i2"])
+        offset = pick(["", ", 2", ", 0", ", -1", ", 100", ", NULL", ", i4_few", ", i2", f", {self._count()}"])
         function = pick(["lag", "lead"])
         return Output(pick([
-            "row_number()", f"ntile({pick([1, 3, 1000, 'NULL', 'i4_few + 1'])})", f"{function}({value}{offset})",
+            "row_number()", f"ntile({pick([1, 3, 1000, 'NULL', 'i4_few + 1', self._count()])})", f"{function}({value}{offset})",
             f"{function}({value}{offset or ', 1'}, {value})", f"first_value({value})", f"last_value({value})",
-            f"nth_value({value}, {pick([1, 2, 40, 'NULL', 'i4_few + 1'])})",
+            f"nth_value({value}, {pick([1, 2, 40, 'NULL', 'i4_few + 1', self._count()])})",
         ]))  # fmt: skip
 
     def _collected(self) -> str:

@@ -297,6 +297,7 @@ typedef struct PenumbraWindowCall {
   PenumbraExpr value;              /* of LAG to NTH_VALUE */
   PenumbraExpr default_value;      /* of LAG and LEAD, of the value's type; -1: NULL */
   int64_t count;                   /* LAG, LEAD: rows; NTH_VALUE: the n-th; NTILE: buckets */
+  PenumbraExpr count_value;        /* int4, in place of `count`: NTILE's of the first row with one; -1: none */
   PenumbraAggregateCall aggregate; /* of AGGREGATE; not DISTINCT */
   /* The frame, of FIRST_VALUE to AGGREGATE. */
   PenumbraFrameMode mode;

@@ -61,6 +61,8 @@ typedef enum PenumbraCode {
   PENUMBRA_INVALID_ARGUMENT,       /* 22023; message says what */
   PENUMBRA_INVALID_POWER_ARGUMENT, /* 2201F; message says what */
   PENUMBRA_INVALID_LOG_ARGUMENT,   /* 2201E; message says what */
+  PENUMBRA_INVALID_NTILE,          /* 22014 "argument of ntile must be greater than zero" */
+  PENUMBRA_INVALID_NTH_VALUE,      /* 22016 "argument of nth_value must be greater than zero" */
   PENUMBRA_SUBSTRING_ERROR,        /* 22011 "negative substring length not allowed" */
   PENUMBRA_INVALID_ESCAPE,         /* 22025 "LIKE pattern must not end with escape character" */
   PENUMBRA_STRING_TOO_LONG,        /* 22001 */

@@ -20,6 +20,7 @@ bool IsRank(const WindowFunctionSpec& function) {
 
 // Peers may be missing, too: of equal row numbers there are none.
 bool SeesNoLaterRow(const WindowFunctionSpec& function) {
+  if (function.count_value != nullptr) return false;
   switch (function.function) {
     case PENUMBRA_WINDOW_ROW_NUMBER:
     case PENUMBRA_WINDOW_RANK:

@@ -12,6 +12,11 @@ bool IsOfOtherRow(PenumbraWindowFunction function) {
   return function >= PENUMBRA_WINDOW_LAG && function <= PENUMBRA_WINDOW_NTH_VALUE;
 }
 
+bool HasCount(PenumbraWindowFunction function) {
+  return function == PENUMBRA_WINDOW_NTILE || function == PENUMBRA_WINDOW_LAG || function == PENUMBRA_WINDOW_LEAD ||
+         function == PENUMBRA_WINDOW_NTH_VALUE;
+}
+
 bool HasEdges(const PenumbraWindowCall& call) {
   return call.mode == PENUMBRA_FRAME_RANGE && (HasOffset(call.start) || HasOffset(call.end));
 }
@@ -72,7 +77,14 @@ bool Plan::CheckWindowCall(PenumbraOperator input, const PenumbraWindowCall& cal
   }
   if (HasEdges(call) && !CheckFrameEdges(input, call, function)) return false;
   const bool needs_count = call.function == PENUMBRA_WINDOW_NTILE || call.function == PENUMBRA_WINDOW_NTH_VALUE;
-  if (needs_count && call.count <= 0) {
+  if (HasCount(call.function) && call.count_value >= 0) {
+    if (!CheckExprs(&call.count_value, 1) || !CheckColumns(input, &call.count_value, 1)) return false;
+    function->count_value = exprs_[call.count_value].get();
+    if (function->count_value->type != PENUMBRA_INT4) {
+      reason_ = "a window function's number of another type than int4";
+      return false;
+    }
+  } else if (needs_count && call.count <= 0) {
     reason_ = "a window function's argument that is not positive";
     return false;
   }
@@ -132,6 +144,7 @@ PenumbraOperator Plan::AddWindow(PenumbraOperator input, const PenumbraExpr* par
   for (int i = 0; i < call_count; ++i) {
     if (IsOfOtherRow(calls[i].function)) Use(calls[i].value);
     if (IsOfOtherRow(calls[i].function) && calls[i].default_value >= 0) Use(calls[i].default_value);
+    if (HasCount(calls[i].function) && calls[i].count_value >= 0) Use(calls[i].count_value);
     if (HasEdges(calls[i])) {
       Use(calls[i].range_key);
       if (HasOffset(calls[i].start)) Use(calls[i].start.edge);

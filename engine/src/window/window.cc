@@ -26,6 +26,8 @@ bool BeginsAnywhere(const WindowFunctionSpec& function) {
   };
   const bool is_of_frame = function.function >= PENUMBRA_WINDOW_FIRST_VALUE;
   if (function.function == PENUMBRA_WINDOW_AGGREGATE) return is_near(function.start) && is_near(function.end);
+  // What NTILE's first row says.
+  if (function.function == PENUMBRA_WINDOW_NTILE && function.count_value != nullptr) return false;
   // Cursors begin with the partition.
   return !is_of_frame || function.mode == PENUMBRA_FRAME_ROWS ||
          (!HasOffset(function.start) && !HasOffset(function.end));

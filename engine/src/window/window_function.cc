@@ -87,6 +87,45 @@ int32_t BucketOf(uint64_t place, uint64_t rows, uint64_t buckets) {
   return static_cast<int32_t>(bucket) + 1;
 }
 
+// The first row whose argument is not NULL says how many buckets there are; they begin with that row.
+class Buckets : public WindowFunction {
+ public:
+  Buckets(const WindowFunctionSpec& spec, const WindowInput& input, const RowLayout& layout)
+      : spec_(spec), layout_(layout), column_(input.ColumnOf(*spec.count_value)) {}
+
+  Vector Evaluate(const WindowBatch& batch, Arena& arena) override {
+    int32_t* values;
+    ResultVector out = MakeResult(spec_.result, batch.count, arena, &values);
+    const Vector counts = layout_.Read(column_, batch.rows.at(batch.begin), batch.count, arena);
+    for (uint32_t i = 0; i < batch.count; ++i) {
+      const uint64_t row = batch.begin + i;
+      if (partition_ != batch.partition_begins[i]) {
+        partition_ = batch.partition_begins[i];
+        buckets_ = 0;
+      }
+      if (buckets_ == 0 && counts.IsValid(i)) {
+        buckets_ = counts.values<int32_t>()[i];
+        if (buckets_ <= 0) throw EngineError(PENUMBRA_INVALID_NTILE);
+        first_ = row;
+      }
+      if (buckets_ == 0) {
+        out.SetNull(i, arena);
+      } else {
+        values[i] = BucketOf(row - first_, batch.partition_ends[i] - partition_, static_cast<uint64_t>(buckets_));
+      }
+    }
+    return out.vector;
+  }
+
+ private:
+  const WindowFunctionSpec& spec_;
+  const RowLayout& layout_;
+  const int column_;
+  uint64_t partition_ = UINT64_MAX;  // where it begins
+  int32_t buckets_ = 0;              // 0: not yet known
+  uint64_t first_ = 0;
+};
+
 // Of another row, which `place_of` finds; past the partition's or the frame's end it is the default.
 class RowValue : public WindowFunction {
  public:
@@ -96,6 +135,7 @@ class RowValue : public WindowFunction {
         layout_(layout),
         column_(input.ColumnOf(*spec.value)),
         default_column_(spec.default_value == nullptr ? -1 : input.ColumnOf(*spec.default_value)),
+        count_column_(spec.count_value == nullptr ? -1 : input.ColumnOf(*spec.count_value)),
         frames_(spec, input, layout, environment) {}
 
   Vector Evaluate(const WindowBatch& batch, Arena& arena) override {
@@ -104,15 +144,22 @@ class RowValue : public WindowFunction {
     uint16_t* found = arena.AllocateArray<uint16_t>(batch.count);
     uint16_t* others = arena.AllocateArray<uint16_t>(batch.count);
     uint32_t found_count = 0, other_count = 0;
+    Vector counts;
+    if (count_column_ >= 0) counts = layout_.Read(count_column_, batch.rows.at(batch.begin), batch.count, arena);
     for (uint32_t i = 0; i < batch.count; ++i) {
       uint64_t place = batch.begin + i;
-      const bool is_found = Find(batch, i, &place);
+      const bool has_count = count_column_ < 0 || counts.IsValid(i);
+      const bool is_found = has_count && Find(batch, i, count_column_ < 0 ? spec_.count : CountOf(counts, i), &place);
       rows[i] = *batch.rows.at(place);
       __builtin_prefetch(rows[i]);
-      (is_found ? found[found_count++] : others[other_count++]) = static_cast<uint16_t>(i);
+      if (is_found) {
+        found[found_count++] = static_cast<uint16_t>(i);
+      } else if (has_count) {
+        others[other_count++] = static_cast<uint16_t>(i);
+      }
     }
     const Vector values = layout_.Read(column_, rows, batch.count, arena);
-    if (other_count == 0) return values;
+    if (found_count == batch.count) return values;
     std::vector<Piece> pieces = {{values, found, found_count, true}};
     if (default_column_ >= 0) {
       const Vector defaults = layout_.Read(default_column_, batch.rows.at(batch.begin), batch.count, arena);
@@ -123,18 +170,23 @@ class RowValue : public WindowFunction {
 
  private:
   bool IsOfPartition() const { return spec_.function == PENUMBRA_WINDOW_LAG || spec_.function == PENUMBRA_WINDOW_LEAD; }
+  int64_t CountOf(const Vector& counts, uint32_t i) const {
+    const int32_t count = counts.values<int32_t>()[i];
+    if (count <= 0 && spec_.function == PENUMBRA_WINDOW_NTH_VALUE) throw EngineError(PENUMBRA_INVALID_NTH_VALUE);
+    return count;
+  }
   // From the row's own place to that wanted; false: there is none.
-  bool Find(const WindowBatch& batch, uint32_t i, uint64_t* place) const {
+  bool Find(const WindowBatch& batch, uint32_t i, int64_t count, uint64_t* place) const {
     if (IsOfPartition()) {
-      const bool is_before = (spec_.function == PENUMBRA_WINDOW_LAG) == (spec_.count >= 0);
-      const uint64_t distance = static_cast<uint64_t>(spec_.count < 0 ? -spec_.count : spec_.count);
+      const bool is_before = (spec_.function == PENUMBRA_WINDOW_LAG) == (count >= 0);
+      const uint64_t distance = static_cast<uint64_t>(count < 0 ? -count : count);
       if (is_before ? distance > *place - batch.partition_begins[i] : distance >= batch.partition_ends[i] - *place) {
         return false;
       }
       *place = is_before ? *place - distance : *place + distance;
       return true;
     }
-    const uint64_t nth = spec_.function == PENUMBRA_WINDOW_NTH_VALUE ? static_cast<uint64_t>(spec_.count) - 1 : 0;
+    const uint64_t nth = spec_.function == PENUMBRA_WINDOW_NTH_VALUE ? static_cast<uint64_t>(count) - 1 : 0;
     const bool is_last = spec_.function == PENUMBRA_WINDOW_LAST_VALUE;
     const uint64_t begin = frames_.begins[i], end = frames_.ends[i];
     if (frames_.has_holes()) return FindInParts(nth, is_last, i, place);
@@ -168,6 +220,7 @@ class RowValue : public WindowFunction {
   const RowLayout& layout_;
   const int column_;
   const int default_column_;
+  const int count_column_;
   WindowFrames frames_;
 };
 
@@ -267,6 +320,7 @@ std::unique_ptr<WindowFunction> CreateWindowFunction(const WindowFunctionSpec& s
                static_cast<double>(batch.partition_ends[i] - batch.partition_begins[i]);
       });
     case PENUMBRA_WINDOW_NTILE:
+      if (spec.count_value != nullptr) return std::make_unique<Buckets>(spec, input, layout);
       return MakeRank<int32_t>(spec.result,
                                [buckets = static_cast<uint64_t>(spec.count)](const WindowBatch& batch, uint32_t i) {
                                  return BucketOf(batch.begin + i - batch.partition_begins[i],

@@ -16,6 +16,7 @@ struct WindowFunctionSpec {
   const Expr* value = nullptr;          // of LAG, LEAD and the ..._VALUE functions
   const Expr* default_value = nullptr;  // of LAG and LEAD; null: NULL
   int64_t count = 0;                    // of LAG, LEAD, NTH_VALUE: rows; of NTILE: buckets
+  const Expr* count_value = nullptr;    // int4, in place of it
   AggregateSpec aggregate = {};         // of AGGREGATE
   PenumbraFrameMode mode = PENUMBRA_FRAME_RANGE;
   PenumbraFrameExclusion exclusion = PENUMBRA_EXCLUDE_NO_OTHERS;
@@ -29,8 +30,8 @@ struct WindowFunctionSpec {
 // The expressions that the function reads of a row.
 template <typename Visit>
 void ForEachExpr(const WindowFunctionSpec& function, const Visit& visit) {
-  for (const Expr* expr : {function.value, function.default_value, function.range_key, function.start_edge,
-                           function.end_edge, function.aggregate.filter}) {
+  for (const Expr* expr : {function.value, function.default_value, function.count_value, function.range_key,
+                           function.start_edge, function.end_edge, function.aggregate.filter}) {
     if (expr != nullptr) visit(*expr);
   }
   for (const Expr* argument : function.aggregate.arguments) visit(*argument);

@@ -46,6 +46,8 @@ const char* SqlStateOf(PenumbraCode code) {
     case PENUMBRA_INVALID_ESCAPE: return "22025";
     case PENUMBRA_STRING_TOO_LONG: return "22001";
     case PENUMBRA_VALUE_TOO_LARGE: return "54000";
+    case PENUMBRA_INVALID_NTILE: return "22014";
+    case PENUMBRA_INVALID_NTH_VALUE: return "22016";
     case PENUMBRA_OK:
     case PENUMBRA_CARDINALITY_VIOLATION:
     case PENUMBRA_BUILD_TOO_LARGE:

@@ -67,17 +67,29 @@ SELECT * FROM windows('SELECT id, sum(n) OVER (PARTITION BY t), count(v) OVER (P
 SELECT * FROM windows('SELECT count(*) OVER () FROM win WHERE id < 9');
 SELECT * FROM windows('SELECT * FROM (SELECT id, t, rank() OVER (PARTITION BY t ORDER BY o DESC) AS r FROM win) s WHERE r = 1');
 SELECT * FROM windows('SELECT * FROM (SELECT id, dense_rank() OVER (ORDER BY n) AS r FROM win) s WHERE 3 > r');
+-- rows, places and buckets that rows say; buckets begin with the first row that says how many
+SELECT * FROM windows('SELECT id, lag(v, o) OVER w, lead(t, v, ''none'') OVER w, lag(n, v - 1, n) OVER w, lead(id, NULL, 7) OVER w,
+  nth_value(id, p + 1) OVER (w ROWS BETWEEN 3 PRECEDING AND 3 FOLLOWING EXCLUDE CURRENT ROW), nth_value(t, nullif(o, 0)) OVER w
+  FROM win WINDOW w AS (PARTITION BY p ORDER BY id)');
+SELECT * FROM windows('SELECT id, ntile(length(t)) OVER (PARTITION BY p ORDER BY id), ntile(nullif(v, 0)) OVER (PARTITION BY o ORDER BY t, id),
+  ntile(NULL) OVER (ORDER BY id), ntile(nullif(id, 7)) OVER (PARTITION BY p ORDER BY id DESC) FROM win WHERE v IS DISTINCT FROM -1');
+SELECT * FROM windows('SELECT id, ntile(o + 1) OVER (ORDER BY id) FROM win');
 
 -- what is PostgreSQL's: the engine sorts for it
 SELECT * FROM windows('SELECT id, sum(f) OVER (ORDER BY id ROWS BETWEEN 2000 PRECEDING AND CURRENT ROW) FROM win');
 SELECT * FROM windows('SELECT id, sum(f) OVER (ORDER BY id RANGE 10 PRECEDING) FROM win');
 SELECT * FROM windows('SELECT id, sum(r) OVER (ORDER BY id) FROM win');
-SELECT * FROM windows('SELECT id, lag(v, o) OVER (ORDER BY id) FROM win');
+SELECT * FROM windows('SELECT id, lag(v, 10 / o) OVER (ORDER BY id) FROM win WHERE o <> 0');
+SELECT * FROM windows('SELECT * FROM (SELECT id, row_number() OVER w AS r, nth_value(id, o) OVER w FROM win WINDOW w AS (ORDER BY id)) s WHERE r <= 9');
 SELECT * FROM windows('SELECT id, lag(id / v, 1) OVER (ORDER BY id) FROM win WHERE v <> 0');
 SELECT reason FROM windows('SELECT id, row_number() OVER (PARTITION BY p) > 0 FROM win WHERE id < 5');
 -- errors: of the offset, of what is summed; of a default that nobody needs there is none
 SET penumbra.mode = auto;
 SELECT sum(v) OVER (ORDER BY id ROWS -1 PRECEDING) FROM win;
+SELECT count(s) FROM (SELECT nth_value(v, o) OVER (ORDER BY id) AS s FROM win) s;
+SELECT count(s) FROM (SELECT nth_value(v, -1) OVER (ORDER BY id) AS s FROM win) s;
+SELECT count(s) FROM (SELECT ntile(o) OVER (ORDER BY id) AS s FROM win) s;
+SELECT count(s) FROM (SELECT ntile(v) OVER (PARTITION BY p ORDER BY id) AS s FROM win WHERE id < 0) s;
 SELECT max(s) FROM (SELECT sum(10 / v) OVER (ORDER BY id) AS s FROM win) s;
 SELECT count(s) FROM (SELECT lag(v, 1, 10 / (id - 2)) OVER (ORDER BY id) AS s FROM win) s;
 -- the order of the rows saves a sort; not where partitions of text come in another one
@@ -101,6 +113,51 @@ SET plan_cache_mode = force_generic_plan;
 EXECUTE q(100);
 EXECUTE q(4000);
 EXECUTE q(NULL);
+-- offsets of frames that are known when the node starts, and errors of them even without a row
+CREATE FUNCTION offsets(types text, query text, VARIADIC arguments text[]) RETURNS TABLE (vectors bool, answer text, are_equal bool)
+LANGUAGE plpgsql AS $$
+DECLARE
+	argument text;
+	plan json;
+	stock text;
+BEGIN
+	PERFORM set_config('penumbra.mode', 'off', true);
+	EXECUTE format('PREPARE stock%s AS SELECT md5(string_agg(q::text, E''\n'' ORDER BY q::text)) FROM (%s OFFSET 0) q', types, query);
+	EXECUTE format('EXECUTE stock(%s)', arguments[1]) INTO stock;
+	PERFORM set_config('penumbra.mode', 'auto', true);
+	EXECUTE format('PREPARE ours%s AS SELECT md5(string_agg(q::text, E''\n'' ORDER BY q::text)) FROM (%s OFFSET 0) q', types, query);
+	FOREACH argument IN ARRAY arguments LOOP
+		BEGIN
+			EXECUTE format('EXECUTE stock(%s)', argument) INTO stock;
+		EXCEPTION WHEN data_exception THEN
+			stock := SQLSTATE || ' ' || SQLERRM;
+		END;
+		BEGIN
+			EXECUTE format('EXPLAIN (COSTS OFF, FORMAT json) EXECUTE ours(%s)', argument) INTO plan;
+			vectors := plan::text LIKE '%"Vector Window"%';
+			EXECUTE format('EXECUTE ours(%s)', argument) INTO answer;
+		EXCEPTION WHEN data_exception THEN
+			answer := SQLSTATE || ' ' || SQLERRM;
+		END;
+		are_equal := answer IS NOT DISTINCT FROM stock;
+		answer := CASE WHEN answer ~ '^22... ' THEN answer ELSE 'rows' END;
+		RETURN NEXT;
+	END LOOP;
+	DEALLOCATE stock;
+	DEALLOCATE ours;
+	RESET penumbra.mode;
+END $$;
+SELECT * FROM offsets('(bigint)', 'SELECT id, sum(v) OVER (PARTITION BY p ORDER BY id ROWS BETWEEN $1 PRECEDING AND $1 + 1 FOLLOWING) FROM win', '0', '40', '9223372036854775806', '-1', 'NULL');
+SELECT * FROM offsets('(bigint)', 'SELECT id, sum(f) OVER (ORDER BY id ROWS BETWEEN $1 PRECEDING AND CURRENT ROW) FROM win', '3', '2000', '-3');
+SELECT * FROM offsets('(bigint)', 'SELECT id, max(v) OVER (PARTITION BY p ORDER BY o GROUPS BETWEEN CURRENT ROW AND $1 FOLLOWING EXCLUDE TIES) FROM win', '2', '-2', 'NULL');
+SELECT * FROM offsets('(int)', 'SELECT id, sum(v) OVER (ORDER BY id DESC RANGE $1 PRECEDING) FROM win', '7', '-7', 'NULL');
+SELECT * FROM offsets('(numeric)', 'SELECT id, count(*) OVER (ORDER BY n RANGE BETWEEN $1 PRECEDING AND $1 * 2 FOLLOWING) FROM win', '1.25', '''NaN''', '-1');
+SELECT * FROM offsets('(interval)', 'SELECT id, count(*) OVER (ORDER BY date ''2026-01-30'' + o RANGE $1 PRECEDING) FROM win', '''1 month''', '''-1 day''', 'NULL');
+SELECT * FROM offsets('(float8)', 'SELECT id, max(v) OVER (ORDER BY f RANGE BETWEEN $1 FOLLOWING AND UNBOUNDED FOLLOWING) FROM win', '9.5', '''Infinity''', '''NaN''', '-0.1');
+SELECT * FROM offsets('(bigint)', 'SELECT id, sum(v) OVER (ORDER BY id ROWS $1 PRECEDING) FROM win WHERE id < 0', '3', '-1', 'NULL');
+SELECT * FROM offsets('(bigint)', 'SELECT id, sum(v) OVER (ORDER BY id ROWS 10 / $1 PRECEDING) FROM win', '5', '0');
+SELECT * FROM offsets('(int)', 'SELECT id, lag(v, $1) OVER w, ntile($1) OVER w, nth_value(v, $1) OVER w FROM win WINDOW w AS (PARTITION BY p ORDER BY id)', '5', 'NULL', '-1');
+SELECT * FROM offsets('(int)', 'SELECT x, (SELECT sum(s) FROM (SELECT sum(v) OVER (ORDER BY id ROWS x PRECEDING) AS s FROM win WHERE p = $1) s) FROM generate_series(0, 2) x', '5');
 RESET plan_cache_mode;
 SELECT x, (SELECT max(r) FROM (SELECT rank() OVER (ORDER BY o) AS r FROM win WHERE p = x) s) FROM generate_series(0, 2) x;
 SET work_mem = '64kB';

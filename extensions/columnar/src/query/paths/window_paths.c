@@ -22,6 +22,7 @@
 #include "optimizer/pathnode.h"
 #include "optimizer/paths.h"
 #include "optimizer/tlist.h"
+#include "utils/fmgroids.h"
 #include "utils/typcache.h"
 
 #include "query/paths/base_pipelines.h"
@@ -30,6 +31,7 @@
 #include "query/paths/order_clauses.h"
 #include "query/paths/partition_totals.h"
 #include "query/paths/window_paths.h"
+#include "query/pipeline/can_fail.h"
 #include "query/pipeline/cost.h"
 #include "query/pipeline/pipeline.h"
 #include "query/pipeline/rel_pipeline.h"
@@ -173,6 +175,35 @@ order_of(PlannerInfo *root, const WindowClause *clause)
 										 root->processed_tlist);
 }
 
+/* Whether the number of rows or buckets, which is evaluated for each row, can be an error. */
+static bool
+has_failing_count(const WindowFunc *function)
+{
+	switch (function->winfnoid)
+	{
+		case F_NTH_VALUE:
+		case F_NTILE:
+			return !IsA(llast(function->args), Const);
+		case F_LAG_ANYELEMENT_INT4:
+		case F_LAG_ANYCOMPATIBLE_INT4_ANYCOMPATIBLE:
+		case F_LEAD_ANYELEMENT_INT4:
+		case F_LEAD_ANYCOMPATIBLE_INT4_ANYCOMPATIBLE:
+			return expr_can_fail(lsecond(function->args));
+		default:
+			return false;
+	}
+}
+
+static bool
+failing_count_walker(Node *node, void *context)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, WindowFunc) && has_failing_count((WindowFunc *) node))
+		return true;
+	return expression_tree_walker(node, failing_count_walker, context);
+}
+
 bool
 window_paths_add_stages(PlannerInfo *root, RelPipeline *planned, List *windows, List **pathkeys)
 {
@@ -190,6 +221,9 @@ window_paths_add_stages(PlannerInfo *root, RelPipeline *planned, List *windows, 
 	}
 	if (conditions != NIL)
 	{
+		/* PostgreSQL evaluates nothing for rows that a condition on a rank drops, so raises no error either. */
+		if (failing_count_walker((Node *) root->processed_tlist, NULL))
+			return false;
 		pipeline_add_stage(planned->pipeline, PIPELINE_FILTER,
 						   (List *) rel_pipeline_normalize(root, planned, (Node *) conditions));
 		planned->rows = llast_node(WindowAggPath, windows)->path.rows;

@@ -17,12 +17,14 @@
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
 #include "utils/fmgrprotos.h"
+#include "utils/lsyscache.h"
 #include "utils/numeric.h"
 #include "utils/regproc.h"
 #include "utils/timestamp.h"
 
 #include "query/pipeline/comparison_key.h"
 #include "query/pipeline/deparser.h"
+#include "query/pipeline/init_plans.h"
 #include "query/pipeline/pipeline.h"
 #include "query/pipeline/stage_kind.h"
 #include "query/pipeline/stage_sort.h"
@@ -54,17 +56,6 @@ static const struct
 	{F_LAST_VALUE, PENUMBRA_WINDOW_LAST_VALUE, true},
 	{F_NTH_VALUE, PENUMBRA_WINDOW_NTH_VALUE, true},
 };
-
-/* A constant of an integer type. */
-static bool
-find_constant(Translation *translation, Node *node, int64 *value)
-{
-	if (!IsA(node, Const) || ((Const *) node)->constisnull)
-		return translation_refuse(translation, "window function's argument that is not constant") >= 0;
-	*value = exprType(node) == INT8OID ? DatumGetInt64(((Const *) node)->constvalue)
-		: DatumGetInt32(((Const *) node)->constvalue);
-	return true;
-}
 
 /* The engine evaluates arguments for all rows, PostgreSQL those that it needs. */
 static bool
@@ -148,7 +139,7 @@ edge_offset(Oid wanted, const Const *offset)
 
 /* The key's value at which a bound lies that is `offset` before the row's or, if `adds`, after it. */
 static bool
-translate_edge(Translation *translation, Node *key, Node *offset, bool adds, PenumbraExpr *range_key,
+translate_edge(Translation *translation, Node *key, const Const *offset, bool adds, PenumbraExpr *range_key,
 			   PenumbraExpr *edge)
 {
 	int			i = 0;
@@ -156,8 +147,7 @@ translate_edge(Translation *translation, Node *key, Node *offset, bool adds, Pen
 
 	while (i < (int) lengthof(edges) && edges[i].key != exprType(key))
 		i++;
-	if (i == (int) lengthof(edges) || !IsA(offset, Const) || ((Const *) offset)->constisnull ||
-		(added = edge_offset(edges[i].offset, (Const *) offset)) == NULL)
+	if (i == (int) lengthof(edges) || (added = edge_offset(edges[i].offset, offset)) == NULL)
 		return translation_refuse(translation, "window frame with an offset of another kind") >= 0;
 	if (edges[i].cast == F_INT8_INT2 || edges[i].cast == F_INT8_INT4)
 	{
@@ -175,19 +165,81 @@ translate_edge(Translation *translation, Node *key, Node *offset, bool adds, Pen
 	return *range_key >= 0 && *edge >= 0;
 }
 
+/* What an offset of the type is while planning. */
+static Datum
+no_offset(Oid type)
+{
+	switch (type)
+	{
+		case NUMERICOID:
+			return NumericGetDatum(int64_to_numeric(0));
+		case INTERVALOID:
+			return IntervalPGetDatum(palloc0(sizeof(Interval)));
+		case INT8OID:
+			return Int64GetDatum(0);
+		case FLOAT8OID:
+			return Float8GetDatum(0);
+		default:
+			return (Datum) 0;
+	}
+}
+
+/*
+ * A frame's offset as a constant; NULL: refused.  Of NULL PostgreSQL makes an
+ * error before it has a row, so the ordinary plan runs.
+ */
+static Const *
+known_offset(Translation *translation, Node *node)
+{
+	RuntimeValue value = {0};
+	int16		length;
+	bool		is_by_value;
+
+	if (IsA(node, Const) && !((Const *) node)->constisnull)
+		return (Const *) node;
+	if (IsA(node, Const) || !translation_is_runtime(node) || init_plans_must_wait(node, true, false))
+	{
+		(void) translation_refuse(translation, "window frame with an offset that is not constant");
+		return NULL;
+	}
+	if (translation->runtime_values != NULL)
+		value = translation->runtime_values[translation_runtime_index(translation, node)];
+	else
+	{
+		(void) translation_runtime_index(translation, node);
+		value.value = no_offset(exprType(node));
+	}
+	if (value.isnull || value.has_failed)
+	{
+		(void) translation_refuse(translation, "window frame with an offset that is NULL or an error");
+		return NULL;
+	}
+	get_typlenbyval(exprType(node), &length, &is_by_value);
+	return makeConst(exprType(node), exprTypmod(node), exprCollation(node), length, value.value, false, is_by_value);
+}
+
 static bool
 translate_bound(Translation *translation, const PipelineStage *stage, int options, Node *offset, int preceding,
 				int following, PenumbraWindowCall *call, PenumbraFrameBound *bound)
 {
+	const Const *known;
+
 	if (offset == NULL)
 		return true;
 	bound->kind = options & preceding ? PENUMBRA_FRAME_PRECEDING : PENUMBRA_FRAME_FOLLOWING;
 	Assert(options & (preceding | following));
+	known = known_offset(translation, offset);
+	if (known == NULL)
+		return false;
 	if (call->mode != PENUMBRA_FRAME_RANGE)
-		return find_constant(translation, offset, &bound->offset);
+	{
+		Assert(known->consttype == INT8OID);
+		bound->offset = DatumGetInt64(known->constvalue);
+		return true;
+	}
 	if (list_length(stage->sort_flags) != 1)
 		return translation_refuse(translation, "window frame with an offset and no key to add it to") >= 0;
-	return translate_edge(translation, llast(stage->exprs), offset,
+	return translate_edge(translation, llast(stage->exprs), known,
 						  (bound->kind == PENUMBRA_FRAME_FOLLOWING) !=
 						  ((linitial_int(stage->sort_flags) & PIPELINE_SORT_DESCENDING) != 0),
 						  &call->range_key, &bound->edge);
@@ -250,6 +302,22 @@ translate_window_aggregate(Translation *translation, WindowFunc *function, Penum
 	return true;
 }
 
+/* Of rows or buckets: a constant, or a value that each row has. */
+static bool
+translate_count(Translation *translation, Node *node, PenumbraWindowCall *call)
+{
+	if (!IsA(node, Const) || ((Const *) node)->constisnull)
+	{
+		call->count_value = translate_expr(translation, node);
+		/* The others evaluate it for each row. */
+		return call->function == PENUMBRA_WINDOW_NTILE ? cannot_fail(translation, call->count_value)
+			: call->count_value >= 0;
+	}
+	Assert(exprType(node) == INT4OID);
+	call->count = DatumGetInt32(((Const *) node)->constvalue);
+	return true;
+}
+
 /* LAG and LEAD: value, rows, default; NTH_VALUE: value, place; NTILE: buckets. */
 static bool
 translate_arguments(Translation *translation, WindowFunc *function, PenumbraWindowCall *call)
@@ -257,15 +325,15 @@ translate_arguments(Translation *translation, WindowFunc *function, PenumbraWind
 	List	   *args = function->args;
 
 	call->count = 1;
-	call->default_value = -1;
+	call->count_value = call->default_value = -1;
 	if (call->function == PENUMBRA_WINDOW_NTILE)
-		return find_constant(translation, linitial(args), &call->count);
+		return translate_count(translation, linitial(args), call);
 	if (args == NIL)
 		return true;
 	call->value = translate_expr(translation, linitial(args));
 	if (!cannot_fail(translation, call->value))
 		return false;
-	if (list_length(args) > 1 && !find_constant(translation, lsecond(args), &call->count))
+	if (list_length(args) > 1 && !translate_count(translation, lsecond(args), call))
 		return false;
 	if (list_length(args) > 2 && !(IsA(lthird(args), Const) && ((Const *) lthird(args))->constisnull))
 	{
