@@ -135,10 +135,12 @@ COLUMNS = (
     Column("ci_many", "ci", "citext", _share(5, "('v' || h(k, 94) % 900)::citext")),
     Column("hs", "hs", "hstore",
            _share(5, "hstore(ARRAY['a', (h(k, 95) % 4)::text, 'b', (array['x', NULL])[1 + h(k, 95) % 2]])")),
-    Column("lt", "lt", "ltree", _share(5, "('top.n' || h(k, 96) % 6 || (array['', '.leaf'])[1 + h(k, 97) % 2])::ltree")),
+    Column("lt", "lt", "ltree",
+           _share(5, "('top.n' || h(k, 96) % 6 || (array['', '.leaf'])[1 + h(k, 97) % 2])::ltree")),
     Column("cub", "cub", "cube", _share(5, "cube(ARRAY[h(k, 98) % 4, h(k, 99) % 3]::float8[])")),
     Column("sg", "sg", "seg", _share(5, "(array['1.5', '1 .. 3', '<2', '5 .. ', '~4'])[1 + h(k, 100) % 5]::seg")),
-    Column("ean", "ean", "ean13", _share(5, "(array['9780393040029', '4006381333931', '0000000000000'])[1 + h(k, 101) % 3]::ean13")),
+    Column("ean", "ean", "ean13",
+           _share(5, "(array['9780393040029', '4006381333931', '0000000000000'])[1 + h(k, 101) % 3]::ean13")),
 )  # fmt: skip
 
 # Of no kind that the generators know: their expressions read what is inside (PATHS of expressions.py).
