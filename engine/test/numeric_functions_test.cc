@@ -223,6 +223,28 @@ TEST_F(NumericFunctionsTest, DigitsThatVaryByRow) {
             [&](uint32_t i) { return Decimal::Round(DecimalAt(a, i), scales[i]); });
 }
 
+// Doubles of quotients, whose decimals end in zeros: as of the number's text.
+TEST_F(NumericFunctionsTest, FloatsOfQuotients) {
+  for (int round = 0; round < 100; ++round) {
+    arena_.Reset();
+    const uint32_t rows = kRowCounts[Random() % std::size(kRowCounts)];
+    const Vector a = MakeInt64(rows, 1 + Random() % 18, Random() % 6, Random() % 2, Random() % 2);
+    const Vector divisor =
+        Constant(static_cast<int64_t>(kPowersOfTen[Random() % 9]) * (1 + Random() % 3), Random() % 9);
+    Vector quotient = Flatten(Call(PENUMBRA_FN_DIV, PENUMBRA_NUMERIC, {a, divisor}, rows), rows, arena_);
+    if (Random() % 4 == 0) quotient = ToPayloads(quotient, rows);
+    const Vector doubles = Flatten(Call(PENUMBRA_FN_CAST, PENUMBRA_FLOAT8, {quotient}, rows), rows, arena_);
+    const Vector floats = Flatten(Call(PENUMBRA_FN_CAST, PENUMBRA_FLOAT4, {quotient}, rows), rows, arena_);
+    for (uint32_t i = 0; i < rows; ++i) {
+      if (!quotient.IsValid(i)) continue;
+      const std::string text = DecimalAt(quotient, i).ToString();
+      ASSERT_EQ(doubles.values<double>()[i], std::strtod(text.c_str(), nullptr)) << text;
+      ASSERT_EQ(floats.values<float>()[i], std::strtof(text.c_str(), nullptr)) << text;
+    }
+    calls_.clear();
+  }
+}
+
 TEST_F(NumericFunctionsTest, QuotientsAndRemainders) {
   for (int round = 0; round < 100; ++round) {
     arena_.Reset();

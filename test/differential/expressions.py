@@ -16,6 +16,7 @@ SQL_TYPES = {
     "iv": "interval", "text": "text", "bp": "char(6)", "uuid": "uuid", "en": "shade", "ton": "tone", "tod": "time", "ttz": "timetz",
     "by": "bytea", "oid": "oid", "mon": "money", "ip": "inet", "mac": "macaddr", "mac8": "macaddr8", "bits": "varbit",
     "chr": '"char"', "rng": "int4range", "span": "tsrange", "mr": "int4multirange", "lsn": "pg_lsn", "nm": "name",
+    "ci": "citext", "hs": "hstore", "lt": "ltree", "cub": "cube", "sg": "seg", "ean": "ean13",
 }  # fmt: skip
 KINDS = tuple(SQL_TYPES)
 COLUMN_NAMES = {column.name for column in COLUMNS}
@@ -23,9 +24,10 @@ NUMBERS = ("i2", "i4", "i8", "f4", "f8", "num")
 GROUPABLE = tuple(kind for kind in KINDS if kind != "iv")
 # Of types that the engine has images of: comparisons, and little else.
 COMPARED = ("en", "ton", "tod", "ttz", "by", "oid", "mon", "ip", "mac", "mac8", "bits", "chr", "rng", "span", "mr", "lsn",
-            "nm")
+            "nm", "ci", "hs", "lt", "cub", "sg", "ean")
 # PostgreSQL has no min() and max(), or not in all versions.
-WITHOUT_EXTREMES = ("bool", "uuid", "by", "mac", "mac8", "bits", "chr", "rng", "span", "mr", "nm")
+WITHOUT_EXTREMES = ("bool", "uuid", "by", "mac", "mac8", "bits", "chr", "rng", "span", "mr", "nm", "hs", "lt", "cub", "sg",
+                    "ean")
 
 CONSTANTS = {
     "bool": ["true", "false"],
@@ -62,6 +64,12 @@ CONSTANTS = {
     "mr": ["'{}'", "'{[0,2)}'", "'{[0,2),[5,6)}'", "'{(,)}'"],
     "lsn": ["'0/0'", "'80000000/0'", "'FFFFFFFF/FFFFFFFF'", "'0/1C9C380'"],
     "nm": ["''", "'a1'", "'A7'", "'a12'"],
+    "ci": ["'red'", "''", "'v17'", "'zz 1'"],
+    "hs": ["''", "'a=>1'", "'a=>1, b=>NULL'", "'a=>0, b=>x'"],
+    "lt": ["''", "'top.n1'", "'top.n2.leaf'", "'top'"],
+    "cub": ["'(0, 0)'", "'(1, 2)'", "'(1, 2), (3, 4)'"],
+    "sg": ["'1.5'", "'1 .. 3'", "'~4'", "'7'"],
+    "ean": ["'9780393040029'", "'4006381333931'"],
 }  # fmt: skip
 
 # The n-th of many constants.
@@ -78,6 +86,9 @@ LIST_ELEMENTS = {
     "rng": "int4range(abs({n}) % 6 - 3, abs({n}) % 9 + 4)", "span": "tsrange(NULL, timestamp '2020-03-01' + {n} * interval '1 us')",
     "mr": "int4multirange(int4range(0, abs({n})))",
     "lsn": "(pg_lsn '0/0' + abs({n})::numeric)", "nm": "('a' || {n})::name",
+    "ci": "('v' || {n})::citext", "hs": "hstore('a', ({n})::text)", "lt": "('top.n' || abs({n}))::ltree",
+    "cub": "cube(ARRAY[abs({n}) % 4, 1]::float8[])", "sg": "(abs({n}) % 9)::text::seg",
+    "ean": "(ARRAY['9780393040029', '4006381333931'])[1 + abs({n}) % 2]::ean13",
 }  # fmt: skip
 
 PATTERNS = ["'%e%'", "'red%'", "'%s'", "'s%c_al%'", "'_____'", "'%'", "''", "'%special%requests%'",
@@ -411,7 +422,7 @@ def _fill_templates() -> None:
     _add("bool", 1, "{text} SIMILAR TO '(red|gr)%'", "{text} NOT SIMILAR TO '%[0-9]+'", "regexp_like({text}, {regex}, 'i')",
          "{ip} << '10.0.0.0/8'::inet", "{ip} >>= '10.1.2.0/24'::inet", "{ip} && {ip}", "inet_same_family({ip}, {=ip})", "{by} LIKE '%a_'::bytea",
          "({tod}, {i2}) < ({=tod}, 3)", "{ts} BETWEEN {d} AND {=ts}", "({ts}, {=iv}) OVERLAPS ({=ts}, {=ts})", "{text} ^@ 'sh'",
-         "{oid} > 5", "isfinite({ts})", "isfinite({d})", "{chr} = 'a'", "isfinite({tz})")
+         "{oid} > 5", "{ci} = 'RED'", "{ci} IN ('V7', 'A', 'Zz 1')", "{ci} < 'V5'", "isfinite({ts})", "isfinite({d})", "{chr} = 'a'", "isfinite({tz})")
     _add("i4", 1, "regexp_count({text}, {regex})", "regexp_instr({text}, {regex})", "masklen({ip})", "family({ip})", "bit_length({text})",
          "length({by})", "length({bits})", "octet_length({bits})", "position(B'1' IN {bits})", "strpos({text}, {=text})",
          "cardinality(string_to_array({text}, ' '))", "cardinality(regexp_split_to_array({text}, '\\s'))", "bit_count({by})::integer",

@@ -130,6 +130,17 @@ COLUMNS = (
     Column("dom", "i4", "small_number", _share(10, "(h(k, 85) % 12)::integer")),
     Column("word", "text", "short_word", _share(10, "(array['red', 'a', '', 'Zz'])[1 + h(k, 86) % 4]")),
     Column("chr", "chr", '"char"', _share(5, "chr((33 + h(k, 55) % 90)::integer)::\"char\"")),
+    # Equal values are written alike: which of them a group shows is not said (docs/vectors.md).
+    Column("ci", "ci", "citext", _share(5, "(array['red', 'a', '', 'zz 1'])[1 + h(k, 93) % 4]::citext")),
+    Column("ci_many", "ci", "citext", _share(5, "('v' || h(k, 94) % 900)::citext")),
+    Column("hs", "hs", "hstore",
+           _share(5, "hstore(ARRAY['a', (h(k, 95) % 4)::text, 'b', (array['x', NULL])[1 + h(k, 95) % 2]])")),
+    Column("lt", "lt", "ltree",
+           _share(5, "('top.n' || h(k, 96) % 6 || (array['', '.leaf'])[1 + h(k, 97) % 2])::ltree")),
+    Column("cub", "cub", "cube", _share(5, "cube(ARRAY[h(k, 98) % 4, h(k, 99) % 3]::float8[])")),
+    Column("sg", "sg", "seg", _share(5, "(array['1.5', '1 .. 3', '<2', '5 .. ', '~4'])[1 + h(k, 100) % 5]::seg")),
+    Column("ean", "ean", "ean13",
+           _share(5, "(array['9780393040029', '4006381333931', '0000000000000'])[1 + h(k, 101) % 3]::ean13")),
 )  # fmt: skip
 
 # Of no kind that the generators know: their expressions read what is inside (PATHS of expressions.py).
@@ -155,6 +166,12 @@ DOCUMENTS = (
 ALL_COLUMNS = COLUMNS + DOCUMENTS
 
 OBJECTS = """
+CREATE EXTENSION citext;
+CREATE EXTENSION hstore;
+CREATE EXTENSION ltree;
+CREATE EXTENSION cube;
+CREATE EXTENSION seg;
+CREATE EXTENSION isn;
 CREATE TYPE shade AS ENUM ('red', 'green', 'blue', 'a', 'Z');
 CREATE TYPE tone AS ENUM ('e', 'c', 'a');
 ALTER TYPE tone ADD VALUE 'd' BEFORE 'c';

@@ -74,13 +74,25 @@ constexpr int64_t kExactDouble = int64_t{1} << 53;
 
 double PowerOfTen(int exponent) { return static_cast<double>(kPowersOfTen[exponent]); }
 
-bool IsExactQuotient(const SmallNumber& x) {
-  return x.scale <= kExactPowers && x.value <= kExactDouble && x.value >= -kExactDouble;
+// Whether the number is such a quotient, if need be without the zeros that end its decimals: a division has more of
+// them than most quotients need.
+bool MakeExactQuotient(SmallNumber* x) {
+  const auto is_exact = [](int128 value) { return value <= kExactDouble && value >= -kExactDouble; };
+  for (int zeros = 4; !is_exact(x->value) && zeros > 0;) {
+    const int128 unit = kPowersOfTen[zeros];
+    const int128 shorter = x->value / unit;
+    if (x->scale >= zeros && shorter * unit == x->value) {
+      *x = {shorter, x->scale - zeros};
+    } else {
+      zeros = zeros == 4 ? 1 : 0;
+    }
+  }
+  return x->scale <= kExactPowers && is_exact(x->value);
 }
 
 void ToFloat(const Vector& v, uint32_t row, double* out) {
   SmallNumber x;
-  *out = ReadSmall(v, row, &x) && IsExactQuotient(x)
+  *out = ReadSmall(v, row, &x) && MakeExactQuotient(&x)
              ? static_cast<double>(static_cast<int64_t>(x.value)) / PowerOfTen(x.scale)
              : DecimalAt(v, row).ToDouble();
 }
@@ -89,7 +101,7 @@ void ToFloat(const Vector& v, uint32_t row, double* out) {
 // floats, and among float's denormals.
 void ToFloat(const Vector& v, uint32_t row, float* out) {
   SmallNumber x;
-  if (ReadSmall(v, row, &x) && IsExactQuotient(x)) {
+  if (ReadSmall(v, row, &x) && MakeExactQuotient(&x)) {
     const double quotient = static_cast<double>(static_cast<int64_t>(x.value)) / PowerOfTen(x.scale);
     uint64_t bits;
     std::memcpy(&bits, &quotient, sizeof(bits));
