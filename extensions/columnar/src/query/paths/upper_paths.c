@@ -484,9 +484,8 @@ is_read_in_order(const RelOptInfo *rel)
 
 /*
  * Gives what shows in which order rows are read that of the table, which is
- * PostgreSQL's for windows of all rows, and where it hashes the groups: a sort
- * for them keeps none, and grouping sets are sorted.  Positions are made for
- * each row, in memory.
+ * PostgreSQL's for windows of all rows, and where it hashes the groups: a sort for them keeps none,
+ * and grouping sets are sorted.  Positions are made for each row, in memory.
  */
 static void
 add_row_order(PlannerInfo *root, RelOptInfo *input_rel, RelPipeline *planned)
@@ -499,7 +498,7 @@ add_row_order(PlannerInfo *root, RelOptInfo *input_rel, RelPipeline *planned)
 }
 
 static bool
-shows_row_order(List *aggrefs)
+show_row_order(List *aggrefs)
 {
 	ListCell   *lc;
 
@@ -543,7 +542,7 @@ group_rows(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel, Rel
 		planning_refuse("grouping sets of constants or equal keys", NULL);
 		return NULL;
 	}
-	if (!has_sets && shows_row_order(inputs.aggrefs))
+	if (!has_sets && show_row_order(inputs.aggrefs))
 		add_row_order(root, input_rel, planned);
 	stage = pipeline_add_stage(planned->pipeline, PIPELINE_AGGREGATION, stage_keys);
 	stage->aggrefs = hypothetical_sets_replace((List *) rel_pipeline_normalize(root, planned, (Node *) inputs.aggrefs),
