@@ -30,8 +30,7 @@ RANKS = ("rank()", "dense_rank()", "percent_rank()", "cume_dist()")
 class WindowQueryGenerator(QueryGenerator):
     def query(self) -> Query:
         shapes = [(self.of_rows, 50), (self.first_of_partitions, 15), (self.first_alone, 15), (self.of_groups, 10),
-                  (self.below, 15), (self.first_rows, 10), (self.sets, 8), (self.for_each_row, 8),
-                  (self.in_row_order, 10)]
+                  (self.below, 15), (self.first_rows, 10), (self.sets, 8), (self.for_each_row, 8)]
         shape = self.choose.choices([s for s, _ in shapes], [w for _, w in shapes])[0]
         return self._finished(shape().projected(self.choose))
 
@@ -100,7 +99,7 @@ class WindowQueryGenerator(QueryGenerator):
             return Output(f"{made.sql} FILTER (WHERE {self.expressions.expression('bool', 1)})", made.comparison)
         return made
 
-    def _row_count(self) -> str:
+    def _count(self) -> str:
         """Of rows or buckets, seldom an error."""
         if self.parameters is not None:
             self.parameters.append(("int4", self.choose.choice(["1", "2", "7", "40"])))
@@ -111,12 +110,12 @@ class WindowQueryGenerator(QueryGenerator):
     def _place_function(self) -> Output:
         pick = self.choose.choice
         value = self.expressions.expression(self._kind(), pick([0, 0, 1]))
-        offset = pick(["", ", 2", ", 0", ", -1", ", 100", ", NULL", ", i4_few", ", i2", f", {self._row_count()}"])
+        offset = pick(["", ", 2", ", 0", ", -1", ", 100", ", NULL", ", i4_few", ", i2", f", {self._count()}"])
         function = pick(["lag", "lead"])
         return Output(pick([
-            "row_number()", f"ntile({pick([1, 3, 1000, 'NULL', 'i4_few + 1', self._row_count()])})", f"{function}({value}{offset})",
+            "row_number()", f"ntile({pick([1, 3, 1000, 'NULL', 'i4_few + 1', self._count()])})", f"{function}({value}{offset})",
             f"{function}({value}{offset or ', 1'}, {value})", f"first_value({value})", f"last_value({value})",
-            f"nth_value({value}, {pick([1, 2, 40, 'NULL', 'i4_few + 1', self._row_count()])})",
+            f"nth_value({value}, {pick([1, 2, 40, 'NULL', 'i4_few + 1', self._count()])})",
         ]))  # fmt: skip
 
     def _collected(self) -> str:
@@ -159,16 +158,6 @@ class WindowQueryGenerator(QueryGenerator):
         if self.choose.random() < 0.3:
             return Query(self.table, tuple(outputs), self._where(), order_by=("k",), limit=self._limit())
         return Query(self.table, tuple(outputs), self._where())
-
-    def in_row_order(self) -> Query:
-        """Windows of all rows in the order of the table."""
-        if self.table == "parted":  # its partitions are read in any order
-            return self.of_rows()
-        outputs = [Output("k"), Output("row_number() OVER ()")]
-        for _ in range(self.choose.randint(1, 3)):
-            made = self._place_function() if self.choose.random() < 0.6 else self._window_aggregate(True)
-            outputs.append(Output(f"{made.sql} OVER ({self._frame(True)})", made.comparison))
-        return Query(self.table, tuple(outputs), self._where() if self.choose.random() < 0.5 else ())
 
     def first_of_partitions(self) -> Query:
         """What PostgreSQL stops at, and what it cannot."""

@@ -483,31 +483,22 @@ is_read_in_order(const RelOptInfo *rel)
 }
 
 /*
- * Gives what shows in which order rows are read that of the table, which is
- * PostgreSQL's for windows of all rows, and where it hashes the groups: a sort for them keeps none,
+ * Gives aggregates that show in which order rows are read that of the table,
+ * which is PostgreSQL's where it hashes the groups: a sort for them keeps none,
  * and grouping sets are sorted.  Positions are made for each row, in memory.
  */
 static void
-add_row_order(PlannerInfo *root, RelOptInfo *input_rel, RelPipeline *planned)
+add_row_order(PlannerInfo *root, RelOptInfo *input_rel, RelPipeline *planned, List *aggrefs)
 {
 	int			threads = cost_threads(planned->input_rows, planned->is_rescanned);
-
-	if (input_rel->reloptkind == RELOPT_BASEREL && is_read_in_order(input_rel) &&
-		planned->input_rows * POSITION_BYTES <= cost_memory_bytes(threads))
-		(void) stage_scan_add_positions(planned->pipeline, relation_number_of(root, input_rel->relid));
-}
-
-static bool
-show_row_order(List *aggrefs)
-{
+	bool		is_shown = false;
 	ListCell   *lc;
 
 	foreach(lc, aggrefs)
-	{
-		if (aggregate_shows_row_order(lfirst_node(Aggref, lc)))
-			return true;
-	}
-	return false;
+		is_shown |= aggregate_shows_row_order(lfirst_node(Aggref, lc));
+	if (is_shown && input_rel->reloptkind == RELOPT_BASEREL && is_read_in_order(input_rel) &&
+		planned->input_rows * POSITION_BYTES <= cost_memory_bytes(threads))
+		(void) stage_scan_add_positions(planned->pipeline, relation_number_of(root, input_rel->relid));
 }
 
 /*
@@ -542,8 +533,8 @@ group_rows(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel, Rel
 		planning_refuse("grouping sets of constants or equal keys", NULL);
 		return NULL;
 	}
-	if (!has_sets && show_row_order(inputs.aggrefs))
-		add_row_order(root, input_rel, planned);
+	if (!has_sets)
+		add_row_order(root, input_rel, planned, inputs.aggrefs);
 	stage = pipeline_add_stage(planned->pipeline, PIPELINE_AGGREGATION, stage_keys);
 	stage->aggrefs = hypothetical_sets_replace((List *) rel_pipeline_normalize(root, planned, (Node *) inputs.aggrefs),
 											   &hypothetical, &values);
@@ -963,10 +954,6 @@ add_windows(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel)
 		return;
 	if (IS_SIMPLE_REL(input_rel) || IS_JOIN_REL(input_rel))
 		keep_needed_columns(root, planned, get_tlist_exprs(root->processed_tlist, true));
-	/* Partitions may be read side by side. */
-	if (IS_SIMPLE_REL(input_rel) && !root->simple_rte_array[input_rel->relid]->inh &&
-		window_paths_show_row_order(root, windows))
-		add_row_order(root, input_rel, planned);
 	if (!window_paths_add_stages(root, planned, windows, &pathkeys) ||
 		!finish_target(root, UPPERREL_WINDOW, planned, CLAUSE_WINDOWS, output_rel, target, NODE_WINDOW, pathkeys))
 		window_paths_add_sorted(root, base_pipelines_copy(root, input_rel), windows, output_rel);

@@ -35,9 +35,6 @@
 #include "query/pipeline/cost.h"
 #include "query/pipeline/pipeline.h"
 #include "query/pipeline/rel_pipeline.h"
-#include "query/pipeline/stage_scan.h"
-#include "query/pipeline/stage_window.h"
-#include "query/pipeline/stages.h"
 #include "query/planning/node_kinds.h"
 #include "query/planning/planning.h"
 #include "query/planning/relation_numbers.h"
@@ -116,67 +113,21 @@ window_functions_walker(Node *node, void *context)
 	return expression_tree_walker(node, window_functions_walker, context);
 }
 
-static List *
-functions_of(PlannerInfo *root, const WindowAggPath *path)
-{
-	WindowFunctions functions = {path->winclause->winref, NIL};
-
-	(void) window_functions_walker((Node *) root->processed_tlist, &functions);
-	(void) window_functions_walker((Node *) compat_run_conditions(path), &functions);
-	return functions.found;
-}
-
-bool
-window_paths_show_row_order(PlannerInfo *root, List *windows)
-{
-	bool		is_shown = false;
-	ListCell   *lc;
-	ListCell   *lc2;
-
-	foreach(lc, windows)
-	{
-		const WindowAggPath *path = lfirst_node(WindowAggPath, lc);
-
-		if (path->winclause->partitionClause != NIL || path->winclause->orderClause != NIL)
-			return false;
-		foreach(lc2, functions_of(root, path))
-			is_shown |= stage_window_needs_order(lfirst_node(WindowFunc, lc2), path->winclause->frameOptions);
-	}
-	return is_shown;
-}
-
-/* The key of the order in which rows are read, if the stage below has it. */
-static void
-add_row_order_key(const PipelineStage *below, const WindowClause *clause, PipelineStage *stage)
-{
-	List	   *outputs = stage_outputs(below);
-	ListCell   *lc;
-
-	if (clause->partitionClause != NIL || clause->orderClause != NIL)
-		return;
-	foreach(lc, outputs)
-	{
-		if (stage_scan_is_position(lfirst(lc)))
-		{
-			stage->exprs = list_make1(lfirst(lc));
-			stage->sort_flags = list_make1_int(0);
-		}
-	}
-}
-
 /* rows: those below all windows. */
 static bool
 add_window(PlannerInfo *root, RelPipeline *planned, const RelPipeline *rows, const WindowAggPath *path)
 {
 	const WindowClause *clause = path->winclause;
-	List	   *functions = functions_of(root, path);
+	WindowFunctions functions = {clause->winref, NIL};
 	PipelineStage *below = planned->pipeline->top;
 	PipelineStage *stage;
 	WindowClause *frame = makeNode(WindowClause);
 	List	   *keys = NIL;
 
-	functions = (List *) rel_pipeline_normalize(root, planned, (Node *) functions);
-	if (partition_totals_add(root, planned, rows, clause, functions, path->path.pathtarget->width))
+	(void) window_functions_walker((Node *) root->processed_tlist, &functions);
+	(void) window_functions_walker((Node *) compat_run_conditions(path), &functions);
+	functions.found = (List *) rel_pipeline_normalize(root, planned, (Node *) functions.found);
+	if (partition_totals_add(root, planned, rows, clause, functions.found, path->path.pathtarget->width))
 		return true;
 	stage = pipeline_add_stage(planned->pipeline, PIPELINE_WINDOW, NIL);
 	if (!order_clauses_keys(clause->partitionClause, root->processed_tlist, &keys))
@@ -184,7 +135,6 @@ add_window(PlannerInfo *root, RelPipeline *planned, const RelPipeline *rows, con
 	stage->exprs = (List *) rel_pipeline_normalize(root, planned, (Node *) order_clauses_drop_constants(keys));
 	if (!order_clauses_add(root, planned, clause->orderClause, stage))
 		return false;
-	add_row_order_key(below, clause, stage);
 	frame->winref = clause->winref;
 	frame->frameOptions = clause->frameOptions;
 	frame->startOffset = clause->startOffset;
@@ -193,14 +143,14 @@ add_window(PlannerInfo *root, RelPipeline *planned, const RelPipeline *rows, con
 	if (below->kind == PIPELINE_WINDOW && equal(below->exprs, stage->exprs) &&
 		equal(below->sort_flags, stage->sort_flags))
 		planned->pipeline->top = stage = below;
-	else if (stage->sort_flags == NIL)
+	else if (clause->orderClause == NIL)
 		cost_add_partitions(planned, list_length(stage->exprs), path->path.pathtarget->width);
 	else
 		cost_add_sort(planned, list_length(stage->exprs), path->path.pathtarget->width, -1);
-	stage->aggrefs = list_concat(stage->aggrefs, functions);
+	stage->aggrefs = list_concat(stage->aggrefs, functions.found);
 	stage->frames = lappend(stage->frames, frame);
 	stage->rows = planned->rows;
-	cost_add_window(planned, list_length(functions));
+	cost_add_window(planned, list_length(functions.found));
 	return true;
 }
 

@@ -17,8 +17,6 @@
 
 /* The WindowAggPaths of PostgreSQL's cheapest path, the lowest first; NIL: there are none that may be ours. */
 extern List *window_paths_find(RelOptInfo *output_rel);
-/* Whether all are of all rows, and one has a function whose value depends on the order that rows are read in. */
-extern bool window_paths_show_row_order(PlannerInfo *root, List *windows);
 /* Adds all of these windows, and says in which order the rows come then; false: one is refused. */
 extern bool window_paths_add_stages(PlannerInfo *root, RelPipeline *planned, List *windows, List **pathkeys);
 /* Adds the path of PostgreSQL's window functions over the rows of `planned`, in the order they need. */
