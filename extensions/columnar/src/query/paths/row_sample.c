@@ -283,7 +283,7 @@ find_bounds(const ServedTable *table, AttrNumber attno)
 	ListCell   *lc;
 
 	/* Where no row of the sample passed, its bounds were not filled. */
-	foreach(lc, table != NULL && table->sampled_share > 0 ? table->bounds : NIL)
+	foreach(lc, table->sampled_share > 0 ? table->bounds : NIL)
 	{
 		const ColumnBounds *bounds = lfirst(lc);
 
@@ -310,7 +310,9 @@ table_of(PlannerInfo *root, const Node *expr)
 const ColumnBounds *
 row_sample_bounds(PlannerInfo *root, const Node *expr)
 {
-	return find_bounds(table_of(root, expr), ((const Var *) expr)->varattno);
+	const ServedTable *table = table_of(root, expr);
+
+	return table == NULL ? NULL : find_bounds(table, ((const Var *) expr)->varattno);
 }
 
 List *
