@@ -99,6 +99,8 @@
 #define compat_rel_filenumber(rel) ((rel)->rd_node.relNode)
 #define compat_read_recent_buffer(rel, block, buffer) \
 	ReadRecentBuffer((rel)->rd_node, MAIN_FORKNUM, block, buffer)
+#define compat_log_new_page(rel, block, page) \
+	log_newpage(&(rel)->rd_node, MAIN_FORKNUM, block, page, true)
 #define compat_rel_new_subid(rel) ((rel)->rd_newRelfilenodeSubid)
 #define compat_rel_first_subid(rel) ((rel)->rd_firstRelfilenodeSubid)
 #else
@@ -107,8 +109,17 @@
 #define compat_rel_filenumber(rel) ((rel)->rd_locator.relNumber)
 #define compat_read_recent_buffer(rel, block, buffer) \
 	ReadRecentBuffer((rel)->rd_locator, MAIN_FORKNUM, block, buffer)
+#define compat_log_new_page(rel, block, page) \
+	log_newpage(&(rel)->rd_locator, MAIN_FORKNUM, block, page, true)
 #define compat_rel_new_subid(rel) ((rel)->rd_newRelfilelocatorSubid)
 #define compat_rel_first_subid(rel) ((rel)->rd_firstRelfilelocatorSubid)
+#endif
+
+/* 19 renamed it. */
+#if PG_VERSION_NUM < 190000
+#define compat_page_set_checksum(page, block) PageSetChecksumInplace(page, block)
+#else
+#define compat_page_set_checksum(page, block) PageSetChecksum(page, block)
 #endif
 
 /* 17 renamed what holds the next transaction number. */

@@ -5,9 +5,10 @@
  *
  * PostgreSQL's receiver of CREATE TABLE AS inserts row by row: for each it
  * copies the row twice, looks for a page, locks it and writes a record of WAL.
- * This one leaves the table's creation and its end to that receiver, and gives
- * the rows to the table as COPY FROM does, which locks a page and writes a
- * record once for all rows of it.
+ * This one leaves the table's creation and its end to that receiver.  It fills
+ * pages itself (table_pages.h) up to the first row that may have to be toasted.
+ * From there on, and where that may not be, it gives the rows to the table as
+ * COPY FROM does, which locks a page and writes a record once for all rows of it.
  *
  * Of the table that the other receiver creates it says nothing to others; so
  * its OID comes from the object access hook, which is called for each object
@@ -31,6 +32,7 @@
 #include "utils/rel.h"
 
 #include "query/execute/forwarding_receiver.h"
+#include "query/execute/table_pages.h"
 #include "query/execute/table_receiver.h"
 
 /* How the column's values stand in a tuple. */
@@ -55,6 +57,9 @@ typedef struct TableReceiver
 	MemoryContext context;		/* of the insertion of one batch */
 	ColumnLayout *columns;
 	Size		fixed_bytes;	/* of a row at most, varlenas aside */
+	TablePages *pages;			/* NULL: rows are inserted in batches */
+	HeapTuple	tuple;			/* memory for one on its way to a page */
+	Size		tuple_bytes;	/* which tuple_bytes_max() exceeds only for those that no page takes */
 	TupleTableSlot *slots[BATCH_ROWS_MAX];	/* made when first needed */
 	int			row_count;
 	Size		batch_bytes;
@@ -131,6 +136,9 @@ startup(DestReceiver *self, int operation, TupleDesc desc)
 	receiver->bulk_insert = GetBulkInsertState();
 	receiver->context = AllocSetContextCreate(CurrentMemoryContext, "Penumbra insertion", ALLOCSET_DEFAULT_SIZES);
 	note_columns(receiver, desc);
+	receiver->pages = table_pages_begin(rel, receiver->command);
+	receiver->tuple_bytes = HEAPTUPLESIZE + receiver->fixed_bytes + desc->natts * VARHDRSZ + TABLE_PAGES_TUPLE_BYTES_MAX;
+	receiver->tuple = palloc(receiver->tuple_bytes);
 }
 
 static void
@@ -193,40 +201,41 @@ append_varlena(char *data, const char *row, const ColumnLayout *column, const st
 	return data + bytes;
 }
 
-/*
- * heap_form_tuple() in one pass: that function looks at each value to find the
- * tuple's length and again to copy it.  NULL: a value is not of the row itself,
- * or of a kind that no column has.
- */
-static HeapTuple
-form_tuple(const TableReceiver *receiver, const TupleTableSlot *row)
+/* The most that a tuple of the row takes; 0: a value is not of the row itself, or of a kind that no column has. */
+static Size
+tuple_bytes_max(const TableReceiver *receiver, const TupleTableSlot *row)
 {
-	int			count = row->tts_tupleDescriptor->natts;
-	bool		has_nulls = count > 0 && memchr(row->tts_isnull, true, count) != NULL;
-	Size		header_bytes = MAXALIGN(SizeofHeapTupleHeader + (has_nulls ? BITMAPLEN(count) : 0));
-	Size		bytes_max = receiver->fixed_bytes;
-	HeapTuple	tuple;
-	HeapTupleHeader header;
-	char	   *data;
+	Size		bytes = HEAPTUPLESIZE + receiver->fixed_bytes;
 
-	for (int i = 0; i < count; i++)
+	for (int i = 0; i < row->tts_tupleDescriptor->natts; i++)
 	{
 		if (row->tts_isnull[i] || receiver->columns[i].length >= 0)
 			continue;
 		if (receiver->columns[i].length != -1 || VARATT_IS_EXTERNAL(DatumGetPointer(row->tts_values[i])))
-			return NULL;
-		bytes_max += VARSIZE_ANY(DatumGetPointer(row->tts_values[i]));
+			return 0;
+		bytes += VARSIZE_ANY(DatumGetPointer(row->tts_values[i]));
 	}
-	if (!AllocSizeIsValid(HEAPTUPLESIZE + bytes_max))
-		return NULL;
-	tuple = palloc(HEAPTUPLESIZE + bytes_max);
-	header = tuple->t_data = (HeapTupleHeader) ((char *) tuple + HEAPTUPLESIZE);
+	return AllocSizeIsValid(bytes) ? bytes : 0;
+}
+
+/*
+ * heap_form_tuple() in one pass, in memory of tuple_bytes_max(): that function
+ * looks at each value to find the tuple's length and again to copy it.
+ */
+static void
+form_tuple(const TableReceiver *receiver, const TupleTableSlot *row, HeapTuple tuple)
+{
+	int			count = row->tts_tupleDescriptor->natts;
+	bool		has_nulls = count > 0 && memchr(row->tts_isnull, true, count) != NULL;
+	Size		header_bytes = MAXALIGN(SizeofHeapTupleHeader + (has_nulls ? BITMAPLEN(count) : 0));
+	HeapTupleHeader header = (HeapTupleHeader) ((char *) tuple + HEAPTUPLESIZE);
+	char	   *data = (char *) header + header_bytes;
+
 	memset(header, 0, header_bytes);
 	header->t_hoff = header_bytes;
 	header->t_infomask = has_nulls ? HEAP_HASNULL : 0;
 	HeapTupleHeaderSetNatts(header, count);
 	ItemPointerSetInvalid(&header->t_ctid);
-	data = (char *) header + header_bytes;
 	for (int i = 0; i < count; i++)
 	{
 		const ColumnLayout *column = &receiver->columns[i];
@@ -249,34 +258,61 @@ form_tuple(const TableReceiver *receiver, const TupleTableSlot *row)
 			memcpy(data, DatumGetPointer(row->tts_values[i]), column->length);
 		data += column->length;
 	}
+	tuple->t_data = header;
 	tuple->t_len = data - (char *) header;
 	tuple->t_tableOid = InvalidOid;
 	ItemPointerSetInvalid(&tuple->t_self);
-	return tuple;
+}
+
+/* Whether the row went to a page; from the first that does not on they are inserted. */
+static bool
+add_to_pages(TableReceiver *receiver, const TupleTableSlot *row, Size bytes_max)
+{
+	if (bytes_max > 0 && bytes_max <= receiver->tuple_bytes)
+	{
+		form_tuple(receiver, row, receiver->tuple);
+		if (receiver->tuple->t_len <= TABLE_PAGES_TUPLE_BYTES_MAX)
+		{
+			table_pages_add(receiver->pages, receiver->tuple);
+			return true;
+		}
+	}
+	table_pages_end(receiver->pages);
+	receiver->pages = NULL;
+	return false;
+}
+
+static void
+insert(TableReceiver *receiver, TupleTableSlot *row, Size bytes_max)
+{
+	TupleTableSlot *slot = next_slot(receiver);
+
+	if (bytes_max > 0)
+	{
+		HeapTuple	tuple = MemoryContextAlloc(slot->tts_mcxt, bytes_max);
+
+		form_tuple(receiver, row, tuple);
+		ExecStoreHeapTuple(tuple, slot, true);
+	}
+	else
+		ExecCopySlot(slot, row);
+	receiver->batch_bytes += ExecFetchSlotHeapTuple(slot, false, NULL)->t_len;
+	if (receiver->row_count == BATCH_ROWS_MAX || receiver->batch_bytes > BATCH_BYTES_MAX)
+		insert_batch(receiver);
 }
 
 static bool
 receive(TupleTableSlot *row, DestReceiver *self)
 {
 	TableReceiver *receiver = (TableReceiver *) self;
-	TupleTableSlot *slot;
-	HeapTuple	tuple;
-	MemoryContext old_context;
+	Size		bytes_max;
 
 	if (receiver->rel == NULL)
 		return receiver->base.original->receiveSlot(row, receiver->base.original);
 	slot_getallattrs(row);
-	slot = next_slot(receiver);
-	old_context = MemoryContextSwitchTo(slot->tts_mcxt);
-	tuple = form_tuple(receiver, row);
-	MemoryContextSwitchTo(old_context);
-	if (tuple != NULL)
-		ExecStoreHeapTuple(tuple, slot, true);
-	else
-		ExecCopySlot(slot, row);
-	receiver->batch_bytes += ExecFetchSlotHeapTuple(slot, false, NULL)->t_len;
-	if (receiver->row_count == BATCH_ROWS_MAX || receiver->batch_bytes > BATCH_BYTES_MAX)
-		insert_batch(receiver);
+	bytes_max = tuple_bytes_max(receiver, row);
+	if (receiver->pages == NULL || !add_to_pages(receiver, row, bytes_max))
+		insert(receiver, row, bytes_max);
 	return true;
 }
 
@@ -287,6 +323,8 @@ shut_down(DestReceiver *self)
 
 	if (receiver->rel != NULL)
 	{
+		if (receiver->pages != NULL)
+			table_pages_end(receiver->pages);
 		if (receiver->row_count > 0)
 			insert_batch(receiver);
 		for (int i = 0; i < BATCH_ROWS_MAX && receiver->slots[i] != NULL; i++)
