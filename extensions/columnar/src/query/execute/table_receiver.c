@@ -137,7 +137,8 @@ startup(DestReceiver *self, int operation, TupleDesc desc)
 	receiver->context = AllocSetContextCreate(CurrentMemoryContext, "Penumbra insertion", ALLOCSET_DEFAULT_SIZES);
 	note_columns(receiver, desc);
 	receiver->pages = table_pages_begin(rel, receiver->command);
-	receiver->tuple_bytes = HEAPTUPLESIZE + receiver->fixed_bytes + desc->natts * VARHDRSZ + TABLE_PAGES_TUPLE_BYTES_MAX;
+	receiver->tuple_bytes = HEAPTUPLESIZE + receiver->fixed_bytes + desc->natts * VARHDRSZ +
+		TABLE_PAGES_TUPLE_BYTES_MAX;
 	receiver->tuple = palloc(receiver->tuple_bytes);
 }
 
@@ -226,38 +227,40 @@ static void
 form_tuple(const TableReceiver *receiver, const TupleTableSlot *row, HeapTuple tuple)
 {
 	int			count = row->tts_tupleDescriptor->natts;
-	bool		has_nulls = count > 0 && memchr(row->tts_isnull, true, count) != NULL;
+	const Datum *values = row->tts_values;
+	const bool *nulls = row->tts_isnull;
+	bool		has_nulls = count > 0 && memchr(nulls, true, count) != NULL;
 	Size		header_bytes = MAXALIGN(SizeofHeapTupleHeader + (has_nulls ? BITMAPLEN(count) : 0));
 	HeapTupleHeader header = (HeapTupleHeader) ((char *) tuple + HEAPTUPLESIZE);
 	char	   *data = (char *) header + header_bytes;
+	uint16		mask = has_nulls ? HEAP_HASNULL : 0;
 
 	memset(header, 0, header_bytes);
-	header->t_hoff = header_bytes;
-	header->t_infomask = has_nulls ? HEAP_HASNULL : 0;
-	HeapTupleHeaderSetNatts(header, count);
-	ItemPointerSetInvalid(&header->t_ctid);
 	for (int i = 0; i < count; i++)
 	{
 		const ColumnLayout *column = &receiver->columns[i];
 
-		if (row->tts_isnull[i])
+		if (nulls[i])
 			continue;
 		if (has_nulls)
 			header->t_bits[i / 8] |= 1 << i % 8;
 		if (column->length == -1)
 		{
-			header->t_infomask |= HEAP_HASVARWIDTH;
-			data = append_varlena(data, (char *) header, column,
-								  (const struct varlena *) DatumGetPointer(row->tts_values[i]));
+			mask |= HEAP_HASVARWIDTH;
+			data = append_varlena(data, (char *) header, column, (const struct varlena *) DatumGetPointer(values[i]));
 			continue;
 		}
 		data = align(data, (char *) header, column->alignment);
 		if (column->is_by_value)
-			store_att_byval(data, row->tts_values[i], column->length);
+			store_att_byval(data, values[i], column->length);
 		else
-			memcpy(data, DatumGetPointer(row->tts_values[i]), column->length);
+			memcpy(data, DatumGetPointer(values[i]), column->length);
 		data += column->length;
 	}
+	header->t_hoff = header_bytes;
+	header->t_infomask = mask;
+	HeapTupleHeaderSetNatts(header, count);
+	ItemPointerSetInvalid(&header->t_ctid);
 	tuple->t_data = header;
 	tuple->t_len = data - (char *) header;
 	tuple->t_tableOid = InvalidOid;
