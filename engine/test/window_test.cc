@@ -122,9 +122,9 @@ class RandomWindow {
   void SetFrame(WindowFunctionSpec* function) {
     function->mode = static_cast<PenumbraFrameMode>(has_places_ ? Below(3) : 1 + Below(2));
     // Offsets of a RANGE are of one key.
-    const bool can_have_offset = function->mode == PENUMBRA_FRAME_RANGE
-                                     ? spec_.order_keys.size() == 1 && spec_.order_keys[0].expr == ColumnAt(kOrder)
-                                     : !spec_.order_keys.empty();
+    const size_t keys = spec_.order_keys.size() - function->later_keys;
+    const bool can_have_offset =
+        function->mode == PENUMBRA_FRAME_RANGE ? keys == 1 && spec_.order_keys[0].expr == ColumnAt(kOrder) : keys > 0;
     function->start = Bound(false, can_have_offset);
     function->end = Bound(true, can_have_offset);
     if (function->mode == PENUMBRA_FRAME_RANGE) {
@@ -133,7 +133,7 @@ class RandomWindow {
       if (HasOffset(function->end)) function->end_edge = Edge(function->end);
       if (function->start_edge == nullptr && function->end_edge == nullptr) function->range_key = nullptr;
     }
-    if (!spec_.order_keys.empty() && Below(4) == 0) {
+    if (keys > 0 && Below(4) == 0) {
       function->exclusion = static_cast<PenumbraFrameExclusion>(Below(4));
     }
   }
@@ -186,6 +186,7 @@ class RandomWindow {
       function.function = is_whole ? PENUMBRA_WINDOW_AGGREGATE
                                    : static_cast<PenumbraWindowFunction>(std::min<uint32_t>(
                                          Below(PENUMBRA_WINDOW_AGGREGATE + 6), PENUMBRA_WINDOW_AGGREGATE));
+      if (Below(3) == 0) function.later_keys = Below(static_cast<uint32_t>(spec_.order_keys.size()) + 1);
       SetFrame(&function);
       if (function.function == PENUMBRA_WINDOW_AGGREGATE) {
         SetAggregate(&function);
@@ -238,8 +239,9 @@ class RandomWindow {
     const int order = is_text ? (*x > *y) - (*x < *y) : (left > right) - (left < right);
     return is_descending ? -order : order;
   }
-  int CompareOrder(uint32_t a, uint32_t b) const {
-    for (const SortKeySpec& key : spec_.order_keys) {
+  int CompareOrder(uint32_t a, uint32_t b, size_t later_keys = 0) const {
+    for (size_t k = 0; k + later_keys < spec_.order_keys.size(); ++k) {
+      const SortKeySpec& key = spec_.order_keys[k];
       if (const int order = Compare(key.expr->column, a, b, key.descending, key.nulls_first)) return order;
     }
     return 0;
@@ -338,7 +340,7 @@ class RandomWindow {
   std::string ValueOf(const WindowFunctionSpec& function, const std::vector<uint32_t>& rows, size_t i) const {
     const auto count = static_cast<int64_t>(rows.size());
     const auto place = static_cast<int64_t>(i);
-    const auto is_peer = [&](uint32_t row) { return CompareOrder(row, rows[i]) == 0; };
+    const auto is_peer = [&](uint32_t row) { return CompareOrder(row, rows[i], function.later_keys) == 0; };
     const auto first_peer = std::find_if(rows.begin(), rows.end(), is_peer) - rows.begin();
     const auto past_peers = rows.rend() - std::find_if(rows.rbegin(), rows.rend(), is_peer);  // their end
     switch (function.function) {
@@ -346,7 +348,7 @@ class RandomWindow {
       case PENUMBRA_WINDOW_RANK: return std::to_string(first_peer + 1);
       case PENUMBRA_WINDOW_DENSE_RANK: {
         int64_t number = 1;
-        for (int64_t k = 1; k <= place; ++k) number += CompareOrder(rows[k - 1], rows[k]) != 0;
+        for (int64_t k = 1; k <= place; ++k) number += CompareOrder(rows[k - 1], rows[k], function.later_keys) != 0;
         return std::to_string(number);
       }
       case PENUMBRA_WINDOW_PERCENT_RANK:
@@ -395,7 +397,7 @@ class RandomWindow {
     const auto count = static_cast<int64_t>(rows.size());
     std::vector<int64_t> groups;
     for (int64_t k = 0; k < count; ++k) {
-      groups.push_back(k == 0 ? 0 : groups.back() + (CompareOrder(rows[k - 1], rows[k]) != 0));
+      groups.push_back(k == 0 ? 0 : groups.back() + (CompareOrder(rows[k - 1], rows[k], function.later_keys) != 0));
     }
     // -1, 0, 1: the bound is after row k, at it, or before it.
     const auto order = [&](const PenumbraFrameBound& of, const Expr* edge, int64_t k) -> int64_t {

@@ -22,7 +22,9 @@ void RunPasses(Operators* operators, const std::vector<PenumbraOperator>& order)
   FindNeededColumns(operators, order);
   AnswerFromMetadata(operators, order);
   TellAggregationsHaving(operators, order);
+  // A window with a limit does not sort all rows.
   TellWindowsLimits(operators, order);
+  ShareSortsOfWindows(operators, order);
   KeepVisibleOrders(operators, order);
 }
 

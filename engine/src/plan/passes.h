@@ -23,6 +23,7 @@ void FindNeededColumns(Operators* operators, const std::vector<PenumbraOperator>
 void TellAggregationsHaving(Operators* operators, const std::vector<PenumbraOperator>& order);
 void KeepVisibleOrders(Operators* operators, const std::vector<PenumbraOperator>& order);
 void TellWindowsLimits(Operators* operators, const std::vector<PenumbraOperator>& order);
+void ShareSortsOfWindows(Operators* operators, const std::vector<PenumbraOperator>& order);
 void AnswerFromMetadata(Operators* operators, const std::vector<PenumbraOperator>& order);
 
 }  // namespace penumbra

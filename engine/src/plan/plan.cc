@@ -370,6 +370,7 @@ bool Plan::Finish(PenumbraOperator output) {
   output_ = output;
   order_ = OrderOperators(operators_, output);
   RunPasses(&operators_, order_);
+  order_ = OrderOperators(operators_, output);
   return true;
 }
 

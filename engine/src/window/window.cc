@@ -40,6 +40,39 @@ bool NumbersPartitions(const WindowSpec& spec) {
                      [](const Expr* key) { return IsStringType(key->type); });
 }
 
+// The rows with the bounds that they have in each of the orders of WindowInput::later_keys().
+class OrderedRows {
+ public:
+  OrderedRows(const WindowInput& input, const RowLayout& layout, char* const* rows, uint64_t count) {
+    for (size_t later_keys : input.later_keys())
+      orders_.push_back({later_keys, {input, layout, later_keys}, {rows, count}});
+  }
+  uint64_t count() const { return any().count(); }
+  uint64_t task_count() const { return any().task_count(); }
+  uint64_t NextPartition(uint64_t row) const { return any().NextPartition(row); }
+  // Tasks may run concurrently.
+  void FindBounds(uint64_t task, const ExecutionEnvironment& environment) {
+    for (Order& order : orders_) order.rows.FindBounds(task, order.keys, environment);
+  }
+  size_t order_count() const { return orders_.size(); }
+  const WindowRows& InOrder(size_t order) const { return orders_[order].rows; }
+  size_t OrderOf(const WindowFunctionSpec& function) const {
+    size_t order = 0;
+    while (orders_[order].later_keys != function.later_keys) ++order;
+    return order;
+  }
+
+ private:
+  struct Order {
+    size_t later_keys;
+    WindowKeys keys;
+    WindowRows rows;
+  };
+  const WindowRows& any() const { return orders_[0].rows; }
+
+  std::vector<Order> orders_;
+};
+
 // Rows of the window's order, and the functions' values.
 class PartitionReader {
  public:
@@ -47,36 +80,44 @@ class PartitionReader {
       : input_(input), layout_(layout), environment_(environment) {}
 
   // Begins with the rows [begin, end) of `rows`.
-  void Begin(const WindowRows& rows, uint64_t begin, uint64_t end) {
+  void Begin(const OrderedRows& rows, uint64_t begin, uint64_t end) {
     end_ = end;
-    batch_ = std::make_unique<WindowBatch>(rows, begin);
+    batches_.clear();
+    for (size_t order = 0; order < rows.order_count(); ++order) batches_.emplace_back(rows.InOrder(order), begin);
     functions_.clear();
     for (const WindowFunctionSpec& function : input_.spec().functions) {
-      functions_.push_back(CreateWindowFunction(function, input_, layout_, environment_));
+      functions_.push_back({CreateWindowFunction(function, input_, layout_, environment_), rows.OrderOf(function)});
     }
   }
   // False at their end.
   bool Next(Batch* batch) {
-    if (batch_ == nullptr || batch_->begin + batch_->count == end_) return false;
+    if (batches_.empty() || batches_[0].begin + batches_[0].count == end_) return false;
     environment_.CheckCancelled();
-    batch_->Advance(end_);
+    for (WindowBatch& of_order : batches_) of_order.Advance(end_);
     arena_.Reset();
     columns_.clear();
-    char* const* rows = batch_->rows.at(batch_->begin);
-    layout_.Prefetch(rows, batch_->count);
-    input_.ReadPassed(layout_, rows, batch_->count, arena_, &columns_);
-    for (const auto& function : functions_) columns_.push_back(function->Evaluate(*batch_, arena_));
-    *batch = {batch_->count, static_cast<uint32_t>(columns_.size()), columns_.data()};
+    const uint32_t count = batches_[0].count;
+    char* const* rows = batches_[0].rows.at(batches_[0].begin);
+    layout_.Prefetch(rows, count);
+    input_.ReadPassed(layout_, rows, count, arena_, &columns_);
+    for (const Function& function : functions_) {
+      columns_.push_back(function.values->Evaluate(batches_[function.order], arena_));
+    }
+    *batch = {count, static_cast<uint32_t>(columns_.size()), columns_.data()};
     return true;
   }
 
  private:
+  struct Function {
+    std::unique_ptr<WindowFunction> values;
+    size_t order;
+  };
   const WindowInput& input_;
   const RowLayout& layout_;
   ExecutionEnvironment& environment_;
   uint64_t end_ = 0;
-  std::unique_ptr<WindowBatch> batch_;
-  std::vector<std::unique_ptr<WindowFunction>> functions_;
+  std::vector<WindowBatch> batches_;  // the same rows in each order
+  std::vector<Function> functions_;
   Arena arena_;
   std::vector<Vector> columns_;
 };
@@ -84,7 +125,7 @@ class PartitionReader {
 class MemoryReader : public Sink::Reader {
  public:
   MemoryReader(const WindowInput& input, const RowLayout& layout, ExecutionEnvironment& environment,
-               const WindowRows& rows, uint64_t begin, uint64_t end)
+               const OrderedRows& rows, uint64_t begin, uint64_t end)
       : reader_(input, layout, environment) {
     reader_.Begin(rows, begin, end);
   }
@@ -97,10 +138,11 @@ class MemoryReader : public Sink::Reader {
 // Copies the rows of merged runs, some whole partitions at a time.
 class SpilledReader : public Sink::Reader {
  public:
-  SpilledReader(const WindowInput& input, const RowLayout& layout, const WindowKeys& keys,
-                ExecutionEnvironment& environment, std::unique_ptr<Sink::Reader> runs)
-      : layout_(layout),
-        keys_(keys),
+  SpilledReader(const WindowInput& input, const RowLayout& layout, ExecutionEnvironment& environment,
+                std::unique_ptr<Sink::Reader> runs)
+      : input_(input),
+        layout_(layout),
+        keys_(input, layout, 0),
         environment_(environment),
         runs_(std::move(runs)),
         reader_(input, layout, environment) {}
@@ -134,8 +176,8 @@ class SpilledReader : public Sink::Reader {
     for (uint64_t i = done_; i < taken_.size(); ++i) taken_[i].page -= done_pages_;
     rows_.clear();
     for (uint64_t i = 0; i < done_; ++i) rows_.push_back(taken_[i].row);
-    window_ = std::make_unique<WindowRows>(rows_.data(), done_);
-    for (uint64_t task = 0; task < window_->task_count(); ++task) window_->FindBounds(task, keys_, environment_);
+    window_ = std::make_unique<OrderedRows>(input_, layout_, rows_.data(), done_);
+    for (uint64_t task = 0; task < window_->task_count(); ++task) window_->FindBounds(task, environment_);
     reader_.Begin(*window_, 0, done_);
     return true;
   }
@@ -162,8 +204,9 @@ class SpilledReader : public Sink::Reader {
     char* row;
     size_t page;
   };
+  const WindowInput& input_;
   const RowLayout& layout_;
-  const WindowKeys& keys_;
+  const WindowKeys keys_;
   ExecutionEnvironment& environment_;
   std::unique_ptr<Sink::Reader> runs_;
   bool is_at_end_ = false;
@@ -172,7 +215,7 @@ class SpilledReader : public Sink::Reader {
   size_t done_ = 0;  // of taken_, and of pages_: they were read
   size_t done_pages_ = 0;
   std::vector<char*> rows_;
-  std::unique_ptr<WindowRows> window_;
+  std::unique_ptr<OrderedRows> window_;
   PartitionReader reader_;
 };
 
@@ -182,7 +225,6 @@ class Window : public Sink {
       : environment_(environment),
         input_(spec, NumbersPartitions(spec)),
         sort_(CreateRowSort(input_.sort(), environment)),
-        keys_(input_, layout()),
         memory_(&environment.budget) {
     if (NumbersPartitions(spec)) numbers_ = std::make_unique<PartitionNumbers>(input_, environment);
     if (spec.limit.count > 0) first_rows_ = std::make_unique<FirstRows>(input_, sort_->input(), environment);
@@ -217,12 +259,12 @@ class Window : public Sink {
     if (sort_tasks > 0) return sort_tasks;
     sort_->Seal();
     if (sort_->is_spilled()) return 0;
-    rows_ = std::make_unique<WindowRows>(sort_->TakeRows(memory_), sort_->row_count());
+    rows_ = std::make_unique<OrderedRows>(input_, layout(), sort_->TakeRows(memory_), sort_->row_count());
     return static_cast<int>(rows_->task_count());
   }
   void RunFinishTask(int task) override {
     if (rows_ == nullptr) return sort_->RunFinishTask(task);
-    rows_->FindBounds(static_cast<uint64_t>(task), keys_, environment_);
+    rows_->FindBounds(static_cast<uint64_t>(task), environment_);
   }
   int Seal() override {
     if (sort_->is_spilled()) return 1;
@@ -239,7 +281,7 @@ class Window : public Sink {
   bool is_ordered() const override { return true; }
   std::unique_ptr<Reader> OpenPartition(int partition) override {
     if (sort_->is_spilled()) {
-      return std::make_unique<SpilledReader>(input_, layout(), keys_, environment_, sort_->OpenPartition(0));
+      return std::make_unique<SpilledReader>(input_, layout(), environment_, sort_->OpenPartition(0));
     }
     return std::make_unique<MemoryReader>(input_, layout(), environment_, *rows_, begins_[partition],
                                           begins_[partition + 1]);
@@ -271,11 +313,10 @@ class Window : public Sink {
   ExecutionEnvironment& environment_;
   const WindowInput input_;
   const std::unique_ptr<RowSort> sort_;
-  const WindowKeys keys_;
   std::unique_ptr<PartitionNumbers> numbers_;  // null: partitions have none, or no more rows come
   std::unique_ptr<FirstRows> first_rows_;      // null: no limit
   Arena memory_;                               // of the array of rows
-  std::unique_ptr<WindowRows> rows_;
+  std::unique_ptr<OrderedRows> rows_;
   std::vector<uint64_t> begins_;  // of what each reader reads, and the end
 };
 

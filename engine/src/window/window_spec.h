@@ -25,6 +25,7 @@ struct WindowFunctionSpec {
   const Expr* range_key = nullptr;  // of RANGE with an offset
   const Expr* start_edge = nullptr;
   const Expr* end_edge = nullptr;
+  size_t later_keys = 0;  // so many of the last order keys are not of its own order: its peers differ in them
 };
 
 // The expressions that the function reads of a row.
