@@ -27,6 +27,10 @@ EXCLUSIONS = (" EXCLUDE CURRENT ROW", " EXCLUDE GROUP", " EXCLUDE TIES", " EXCLU
 RANKS = ("rank()", "dense_rank()", "percent_rank()", "cume_dist()")
 
 
+def ordered(keys: list[str]) -> str:
+    return "ORDER BY " + ", ".join(keys) if keys else ""
+
+
 class WindowQueryGenerator(QueryGenerator):
     def query(self) -> Query:
         shapes = [(self.of_rows, 50), (self.first_of_partitions, 15), (self.first_alone, 15), (self.of_groups, 10),
@@ -41,10 +45,12 @@ class WindowQueryGenerator(QueryGenerator):
         return "PARTITION BY " + ", ".join(keys) if keys else ""
 
     def _order(self, last: str) -> str:
+        return ordered(self._order_keys(last))
+
+    def _order_keys(self, last: str) -> list[str]:
         keys = [self._key().sql for _ in range(self.choose.choices([0, 1, 2], [20, 60, 20])[0])]
         directions = ["", " DESC", " NULLS FIRST", " DESC NULLS LAST"]
-        keys = [key + self.choose.choice(directions) for key in keys] + ([last] if last else [])
-        return "ORDER BY " + ", ".join(keys) if keys else ""
+        return [key + self.choose.choice(directions) for key in keys] + ([last] if last else [])
 
     def _frame(self, counts_rows: bool, offsets: tuple[str, ...] = ()) -> str:
         """`offsets`: what can be added to the only key of the order."""
@@ -127,9 +133,16 @@ class WindowQueryGenerator(QueryGenerator):
     def _functions(self, key: str) -> list[Output]:
         """Some of one window; `key`: what tells its rows apart."""
         has_places = self.choose.random() < 0.75
-        partition, order, offsets = self._partition(), self._order(key if has_places else ""), ()
+        partition, keys = self._partition(), self._order_keys(key if has_places else "")
+        order, offsets = ordered(keys), ()
         if not has_places and self.choose.random() < 0.5:
             order, offsets = self._range_order()
+        found = self._of_window(partition, order, offsets, has_places)
+        if has_places and self.choose.random() < 0.4:  # and of one that the same sort serves
+            found += self._of_window(partition, ordered(keys[: self.choose.randrange(len(keys))]), (), False)
+        return found
+
+    def _of_window(self, partition: str, order: str, offsets: tuple[str, ...], has_places: bool) -> list[Output]:
         found = []
         for _ in range(self.choose.randint(1, 3)):
             kind = self.choose.choice(["rank", "aggregate", "aggregate", "place" if has_places else "aggregate"])
