@@ -210,7 +210,7 @@ WINDOWS = """
 
 | function | where it runs in vectors |
 |---|---|
-| `row_number`, `ntile`, `lag`, `lead`, `first_value`, `last_value`, `nth_value` | with `ORDER BY`; rows, places and buckets may be values of the rows, those of `ntile` no expression that can fail |
+| `row_number`, `ntile`, `lag`, `lead`, `first_value`, `last_value`, `nth_value` | with `ORDER BY`, or over all rows of a table that PostgreSQL reads from its first page to its last; rows, places and buckets may be values of the rows, those of `ntile` no expression that can fail |
 | `rank`, `dense_rank`, `percent_rank`, `cume_dist` | always |
 | the aggregates above but those with `WITHIN GROUP`, `string_agg` and `array_agg`, also with `FILTER`; not with `DISTINCT`, and no `sum` of `real` | frames in `ROWS` with `ORDER BY`, in `RANGE` and `GROUPS` always; aggregates other than `count`, `min` and `max` of floats, intervals and pairs where the frame begins with the partition, or is in `ROWS` and has at most 1,024 rows |
 

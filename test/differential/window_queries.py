@@ -34,7 +34,8 @@ def ordered(keys: list[str]) -> str:
 class WindowQueryGenerator(QueryGenerator):
     def query(self) -> Query:
         shapes = [(self.of_rows, 50), (self.first_of_partitions, 15), (self.first_alone, 15), (self.of_groups, 10),
-                  (self.below, 15), (self.first_rows, 10), (self.sets, 8), (self.for_each_row, 8)]
+                  (self.below, 15), (self.first_rows, 10), (self.sets, 8), (self.for_each_row, 8),
+                  (self.in_row_order, 10)]
         shape = self.choose.choices([s for s, _ in shapes], [w for _, w in shapes])[0]
         return self._finished(shape().projected(self.choose))
 
@@ -171,6 +172,21 @@ class WindowQueryGenerator(QueryGenerator):
         if self.choose.random() < 0.3:
             return Query(self.table, tuple(outputs), self._where(), order_by=("k",), limit=self._limit())
         return Query(self.table, tuple(outputs), self._where())
+
+    def in_row_order(self) -> Query:
+        """Windows without an order that show the one in which rows are read: of all rows, and of partitions."""
+        outputs = [Output("k"), Output("row_number() OVER ()")]
+        partition = self.choose.choice(["", "", "", "PARTITION BY i4_few ", self._partition() + " "])
+        for _ in range(self.choose.randint(1, 3)):
+            made = self._place_function() if self.choose.random() < 0.6 else self._window_aggregate(True)
+            frame = self._frame(True)
+            if "UNBOUNDED" in frame or not frame.startswith("ROWS"):  # PostgreSQL adds a frame with a hole up for each row
+                frame = frame.partition(" EXCLUDE")[0]
+            outputs.append(Output(f"{made.sql} OVER ({partition}{frame})", made.comparison))
+        if self.choose.random() < 0.3:
+            outputs.append(Output(f"{self._collected()} FILTER (WHERE k % 1999 = 3) OVER ({partition})"))
+        source = self.table if self.choose.random() < 0.8 else f"(SELECT * FROM {self.table} OFFSET {self._count([0, 3])}) AS passed"
+        return Query(source, tuple(outputs), self._where() if self.choose.random() < 0.5 else ())
 
     def first_of_partitions(self) -> Query:
         """What PostgreSQL stops at, and what it cannot."""

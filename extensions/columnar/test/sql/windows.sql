@@ -74,6 +74,62 @@ SELECT * FROM windows('SELECT id, lag(v, o) OVER w, lead(t, v, ''none'') OVER w,
 SELECT * FROM windows('SELECT id, ntile(length(t)) OVER (PARTITION BY p ORDER BY id), ntile(nullif(v, 0)) OVER (PARTITION BY o ORDER BY t, id),
   ntile(NULL) OVER (ORDER BY id), ntile(nullif(id, 7)) OVER (PARTITION BY p ORDER BY id DESC) FROM win WHERE v IS DISTINCT FROM -1');
 SELECT * FROM windows('SELECT id, ntile(o + 1) OVER (ORDER BY id) FROM win');
+-- windows of all rows in the order of the table; all of them are peers
+SELECT * FROM windows('SELECT id, row_number() OVER (), lag(t, 2, ''none'') OVER (), lead(v, o) OVER (), ntile(7) OVER (), first_value(id) OVER (),
+  last_value(id) OVER (), nth_value(id, 3) OVER (ROWS 3 PRECEDING), sum(f) OVER (ROWS UNBOUNDED PRECEDING), count(*) OVER (), sum(v) OVER (ROWS BETWEEN 3 PRECEDING AND 9 FOLLOWING EXCLUDE CURRENT ROW) FROM win WHERE o > 3');
+SELECT * FROM windows('SELECT * FROM (SELECT id, row_number() OVER () AS r FROM win WHERE v > 0) s WHERE r <= 10');
+SELECT * FROM windows('SELECT id, row_number() OVER () FROM win ORDER BY id DESC LIMIT 9');
+SELECT * FROM windows('SELECT row_number() OVER () FROM win');
+SELECT * FROM windows('SELECT a.id, s.r FROM win a JOIN (SELECT id, row_number() OVER () AS r FROM win) s USING (id) WHERE a.v = 0');
+-- the order of rows that a query shows is PostgreSQL's, or the query is: also where the rows of changed pages come after the others
+CREATE FUNCTION row_order(query text, OUT are_equal boolean, OUT engine text, OUT reason text)
+LANGUAGE plpgsql AS $$
+DECLARE
+	answer text;
+	answers text[];
+	mode text;
+	plan json;
+BEGIN
+	FOREACH mode IN ARRAY ARRAY['off', 'auto', 'prefer', 'require'] LOOP
+		PERFORM set_config('penumbra.mode', mode, true);
+		BEGIN
+			EXECUTE format('SELECT md5(string_agg(q::text, E''\n'' ORDER BY q::text)) FROM (%s OFFSET 0) q', query) INTO answer;
+			answers := answers || answer;
+		EXCEPTION WHEN feature_not_supported THEN
+		END;
+		CONTINUE WHEN mode <> 'prefer';
+		EXECUTE 'EXPLAIN (COSTS OFF, FORMAT json) ' || query INTO plan;
+		engine := (SELECT string_agg(m[1], ', ') FROM regexp_matches(plan::text, '"Custom Plan Provider": "([^"]*)"', 'g') m);
+		reason := plan -> 0 ->> 'Penumbra';
+	END LOOP;
+	are_equal := (SELECT count(DISTINCT a) = 1 FROM unnest(answers) a);
+	RESET penumbra.mode;
+END $$;
+CREATE TABLE late (id int, p int, t text, numbers int[]);
+INSERT INTO late SELECT i, i % 5, 'text ' || i % 70, ARRAY[i, 1] FROM generate_series(1, 4000) i;
+VACUUM ANALYZE late;
+SELECT penumbra.load('late') > 0 AS loaded;
+UPDATE late SET t = 'new' WHERE id % 40 = 0;
+VACUUM late;
+SELECT * FROM row_order('SELECT id, row_number() OVER (), lag(t) OVER (), ntile(7) OVER (), sum(p) OVER (ROWS 3 PRECEDING) FROM late');
+SELECT * FROM row_order('SELECT id, row_number() OVER (ORDER BY (SELECT NULL)) FROM late WHERE p > 0');
+SELECT * FROM row_order('SELECT id, row_number() OVER (PARTITION BY p) FROM late');
+SELECT * FROM row_order('SELECT id, sum(p) OVER (ROWS 3 PRECEDING EXCLUDE TIES) FROM late');
+SELECT * FROM row_order('SELECT id, row_number() OVER (), rank() OVER () FROM late');
+SELECT * FROM row_order('SELECT id, row_number() OVER (), rank() OVER (ORDER BY p) FROM late');
+SELECT * FROM row_order('SELECT id, row_number() OVER () FROM (SELECT id FROM late WHERE p <> 3 OFFSET 0) s');
+SELECT * FROM row_order('SELECT id, string_agg(t, '','') OVER (PARTITION BY p) FROM late WHERE id < 99');
+SELECT * FROM row_order('SELECT json_object_agg(id, t) FROM late');
+SELECT * FROM row_order('SELECT array_agg(numbers) FROM late');
+SELECT * FROM row_order('SELECT xmlagg(xmlelement(name x, t)) FROM late');
+SELECT * FROM row_order('SELECT id, rank() OVER (PARTITION BY p ORDER BY t) FROM late');
+CREATE INDEX ON late (id);
+SELECT * FROM row_order('SELECT id, row_number() OVER () FROM late');
+SELECT * FROM row_order('SELECT id, row_number() OVER () FROM late ORDER BY id LIMIT 5');
+DROP TABLE late;
+-- that of joins and groups nobody promises
+SELECT vectors FROM windows('SELECT row_number() OVER () FROM win a JOIN win b USING (id)');
+SELECT vectors FROM windows('SELECT row_number() OVER () FROM (SELECT p FROM win GROUP BY p) s');
 
 -- what is PostgreSQL's: the engine sorts for it
 SELECT * FROM windows('SELECT id, sum(f) OVER (ORDER BY id ROWS BETWEEN 2000 PRECEDING AND CURRENT ROW) FROM win');
@@ -82,7 +138,6 @@ SELECT * FROM windows('SELECT id, sum(r) OVER (ORDER BY id) FROM win');
 SELECT * FROM windows('SELECT id, lag(v, 10 / o) OVER (ORDER BY id) FROM win WHERE o <> 0');
 SELECT * FROM windows('SELECT * FROM (SELECT id, row_number() OVER w AS r, nth_value(id, o) OVER w FROM win WINDOW w AS (ORDER BY id)) s WHERE r <= 9');
 SELECT * FROM windows('SELECT id, lag(id / v, 1) OVER (ORDER BY id) FROM win WHERE v <> 0');
-SELECT reason FROM windows('SELECT id, row_number() OVER (PARTITION BY p) > 0 FROM win WHERE id < 5');
 -- errors: of the offset, of what is summed; of a default that nobody needs there is none
 SET penumbra.mode = auto;
 SELECT sum(v) OVER (ORDER BY id ROWS -1 PRECEDING) FROM win;
@@ -160,6 +215,27 @@ SELECT * FROM offsets('(int)', 'SELECT id, lag(v, $1) OVER w, ntile($1) OVER w, 
 SELECT * FROM offsets('(int)', 'SELECT x, (SELECT sum(s) FROM (SELECT sum(v) OVER (ORDER BY id ROWS x PRECEDING) AS s FROM win WHERE p = $1) s) FROM generate_series(0, 2) x', '5');
 RESET plan_cache_mode;
 SELECT x, (SELECT max(r) FROM (SELECT rank() OVER (ORDER BY o) AS r FROM win WHERE p = x) s) FROM generate_series(0, 2) x;
+-- IGNORE NULLS of PostgreSQL 19 is PostgreSQL's
+CREATE FUNCTION ignores_nulls() RETURNS boolean LANGUAGE plpgsql AS $$
+DECLARE
+	query text := 'SELECT md5(string_agg(q::text, '','' ORDER BY id)) FROM (SELECT id, lag(v) IGNORE NULLS OVER w, lead(v, 2, 9) IGNORE NULLS OVER w,
+		first_value(v) IGNORE NULLS OVER w, last_value(v) IGNORE NULLS OVER w, nth_value(v, 2) RESPECT NULLS OVER w,
+		nth_value(v, 3) IGNORE NULLS OVER (w ROWS BETWEEN 4 PRECEDING AND 4 FOLLOWING) FROM win WINDOW w AS (PARTITION BY p ORDER BY id)) q';
+	answer text;
+	answers text[];
+	mode text;
+BEGIN
+	IF current_setting('server_version_num')::int < 190000 THEN
+		RETURN true;
+	END IF;
+	FOREACH mode IN ARRAY ARRAY['off', 'auto', 'prefer', 'require'] LOOP
+		PERFORM set_config('penumbra.mode', mode, true);
+		EXECUTE query INTO answer;
+		answers := answers || answer;
+	END LOOP;
+	RETURN (SELECT count(DISTINCT a) = 1 FROM unnest(answers) a);
+END $$;
+SELECT ignores_nulls();
 SET work_mem = '64kB';
 SELECT * FROM windows('SELECT id, sum(n) OVER (PARTITION BY p ORDER BY id), lag(t) OVER (PARTITION BY v ORDER BY id) FROM win');
 RESET work_mem;
@@ -192,4 +268,9 @@ INSERT INTO win VALUES (6000, 3, NULL, NULL, 'NaN', 0, 'NaN', 'new');
 DELETE FROM win WHERE id % 50 = 0;
 SELECT * FROM windows('SELECT id, sum(n) OVER w, rank() OVER w, lead(v) OVER w FROM win WINDOW w AS (PARTITION BY p ORDER BY o, id)');
 SELECT * FROM windows('SELECT id, sum(n) OVER (ORDER BY id), rank() OVER (ORDER BY id) FROM win WHERE id < 0');
+UPDATE win SET o = o + 1 WHERE id % 9 = 0;
+SELECT * FROM windows('SELECT id, o, row_number() OVER (), lag(t) OVER () FROM win');
+SET penumbra.mode = require;
+EXPLAIN (COSTS OFF) SELECT id, row_number() OVER () FROM win WHERE o > 3;
+RESET penumbra.mode;
 DROP TABLE win;

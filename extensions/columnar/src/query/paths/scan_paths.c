@@ -23,6 +23,7 @@
 #include "cache/cache.h"
 #include "query/paths/core_path.h"
 #include "query/paths/custom_path.h"
+#include "query/paths/row_order.h"
 #include "query/paths/scan_paths.h"
 #include "query/paths/tables.h"
 #include "query/pipeline/cost.h"
@@ -275,6 +276,13 @@ add_scan_paths(PlannerInfo *root, ServedTable *table)
 
 	if (ordinary == NULL || !target_is_columns(rel) || expression_columns_hide(root, rel->reltarget->exprs))
 		return;
+	if (row_order_is_shown(root))
+	{
+		/* Aggregates and windows of the level may be the engine's. */
+		if (!root->parse->hasAggs && !root->parse->hasWindowFuncs)
+			planning_refuse("order of rows that the query around shows", quote_identifier(get_rel_name(table->oid)));
+		return;
+	}
 	/* Only a join, a top-N or the first rows of windows are fewer rows to fetch. */
 	if (table->fetched != NIL && rel->baserestrictinfo == NIL)
 	{

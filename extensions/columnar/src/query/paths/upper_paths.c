@@ -32,6 +32,7 @@
 #include "query/paths/early_aggregation.h"
 #include "query/paths/hypothetical_sets.h"
 #include "query/paths/order_clauses.h"
+#include "query/paths/row_order.h"
 #include "query/paths/row_sample.h"
 #include "query/paths/scan_paths.h"
 #include "query/paths/set_operations.h"
@@ -456,9 +457,13 @@ require_rows(GroupInputs *inputs, List *having)
 	return lappend(list_copy(having), is_any);
 }
 
-/* Whether PostgreSQL reads the relation from its first page to its last, if it is not in several processes. */
+/*
+ * Whether PostgreSQL reads the relation from its first page to its last, if it
+ * is not in several processes.  Above windows, whose rows keep their order,
+ * LIMIT and ORDER BY may choose an index that costs more.
+ */
 static bool
-is_read_in_order(const RelOptInfo *rel)
+is_read_in_order(const RelOptInfo *rel, bool is_of_windows)
 {
 	Cost		in_order = -1;
 	Cost		by_index = -1;
@@ -479,26 +484,36 @@ is_read_in_order(const RelOptInfo *rel)
 		if (cost != NULL && path->param_info == NULL && (*cost < 0 || path->total_cost < *cost))
 			*cost = path->total_cost;
 	}
-	return in_order >= 0 && (by_index < 0 || in_order < by_index);
+	return in_order >= 0 && (by_index < 0 || (in_order < by_index && !is_of_windows));
 }
 
 /*
- * Gives aggregates that show in which order rows are read that of the table,
- * which is PostgreSQL's where it hashes the groups: a sort for them keeps none,
- * and grouping sets are sorted.  Positions are made for each row, in memory.
+ * Gives what shows in which order rows are read that of the table, which is
+ * PostgreSQL's for windows of all rows, and where it hashes the groups: a sort
+ * for them keeps none, and grouping sets are sorted.  Positions are made for
+ * each row, in memory.
  */
 static void
-add_row_order(PlannerInfo *root, RelOptInfo *input_rel, RelPipeline *planned, List *aggrefs)
+add_row_order(PlannerInfo *root, RelOptInfo *input_rel, RelPipeline *planned, bool is_of_windows)
 {
 	int			threads = cost_threads(planned->input_rows, planned->is_rescanned);
-	bool		is_shown = false;
+
+	if (input_rel->reloptkind == RELOPT_BASEREL && is_read_in_order(input_rel, is_of_windows) &&
+		planned->input_rows * POSITION_BYTES <= cost_memory_bytes(threads))
+		(void) stage_scan_add_positions(planned->pipeline, relation_number_of(root, input_rel->relid));
+}
+
+static bool
+shows_row_order(List *aggrefs)
+{
 	ListCell   *lc;
 
 	foreach(lc, aggrefs)
-		is_shown |= aggregate_shows_row_order(lfirst_node(Aggref, lc));
-	if (is_shown && input_rel->reloptkind == RELOPT_BASEREL && is_read_in_order(input_rel) &&
-		planned->input_rows * POSITION_BYTES <= cost_memory_bytes(threads))
-		(void) stage_scan_add_positions(planned->pipeline, relation_number_of(root, input_rel->relid));
+	{
+		if (aggregate_shows_row_order(lfirst_node(Aggref, lc)))
+			return true;
+	}
+	return false;
 }
 
 /*
@@ -533,8 +548,8 @@ group_rows(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel, Rel
 		planning_refuse("grouping sets of constants or equal keys", NULL);
 		return NULL;
 	}
-	if (!has_sets)
-		add_row_order(root, input_rel, planned, inputs.aggrefs);
+	if (!has_sets && shows_row_order(inputs.aggrefs))
+		add_row_order(root, input_rel, planned, false);
 	stage = pipeline_add_stage(planned->pipeline, PIPELINE_AGGREGATION, stage_keys);
 	stage->aggrefs = hypothetical_sets_replace((List *) rel_pipeline_normalize(root, planned, (Node *) inputs.aggrefs),
 											   &hypothetical, &values);
@@ -954,8 +969,15 @@ add_windows(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel)
 		return;
 	if (IS_SIMPLE_REL(input_rel) || IS_JOIN_REL(input_rel))
 		keep_needed_columns(root, planned, get_tlist_exprs(root->processed_tlist, true));
-	if (!window_paths_add_stages(root, planned, windows, &pathkeys) ||
-		!finish_target(root, UPPERREL_WINDOW, planned, CLAUSE_WINDOWS, output_rel, target, NODE_WINDOW, pathkeys))
+	/* Partitions may be read side by side. */
+	if (IS_SIMPLE_REL(input_rel) && !root->simple_rte_array[input_rel->relid]->inh &&
+		row_order_is_of_windows(root) && window_paths_are_of_all_rows(root, windows))
+		add_row_order(root, input_rel, planned, true);
+	if (window_paths_add_stages(root, planned, windows, &pathkeys) &&
+		finish_target(root, UPPERREL_WINDOW, planned, CLAUSE_WINDOWS, output_rel, target, NODE_WINDOW, pathkeys))
+		return;
+	/* Not where peers of no order would come in another one. */
+	if (!row_order_is_shown(root))
 		window_paths_add_sorted(root, base_pipelines_copy(root, input_rel), windows, output_rel);
 }
 

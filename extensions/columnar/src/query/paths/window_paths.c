@@ -35,9 +35,12 @@
 #include "query/pipeline/cost.h"
 #include "query/pipeline/pipeline.h"
 #include "query/pipeline/rel_pipeline.h"
+#include "query/pipeline/stage_scan.h"
+#include "query/pipeline/stages.h"
 #include "query/planning/node_kinds.h"
 #include "query/planning/planning.h"
 #include "query/planning/relation_numbers.h"
+#include "query/planning/repeats.h"
 #include "query/planning/returned_columns.h"
 
 static WindowAggPath *
@@ -65,8 +68,7 @@ window_paths_find(RelOptInfo *output_rel)
 	List	   *windows;
 	Path	   *path;
 
-	/* Peers may come in another order, which "prefer" is not to show: PostgreSQL's own tests do. */
-	if (penumbra_mode == MODE_PREFER || top == NULL)
+	if (top == NULL)
 		return NIL;
 	windows = list_make1(top);
 	for (path = top->subpath;;)
@@ -113,21 +115,97 @@ window_functions_walker(Node *node, void *context)
 	return expression_tree_walker(node, window_functions_walker, context);
 }
 
+static List *
+functions_of(PlannerInfo *root, const WindowAggPath *path)
+{
+	WindowFunctions functions = {path->winclause->winref, NIL};
+
+	(void) window_functions_walker((Node *) root->processed_tlist, &functions);
+	(void) window_functions_walker((Node *) compat_run_conditions(path), &functions);
+	return functions.found;
+}
+
+/* Whether one of the keys is not the same for all rows. */
+static bool
+have_keys(PlannerInfo *root, List *clauses)
+{
+	List	   *keys = NIL;
+	ListCell   *lc;
+
+	foreach(lc, clauses)
+		keys = lappend(keys, get_sortgroupclause_expr(lfirst_node(SortGroupClause, lc), root->processed_tlist));
+	return order_clauses_drop_constants(keys) != NIL;
+}
+
+bool
+window_paths_are_of_all_rows(PlannerInfo *root, List *windows)
+{
+	ListCell   *lc;
+
+	foreach(lc, windows)
+	{
+		const WindowClause *window = lfirst_node(WindowAggPath, lc)->winclause;
+
+		if (have_keys(root, window->partitionClause) || have_keys(root, window->orderClause))
+			return false;
+	}
+	return true;
+}
+
+/* Whether values tell which of two peers of an order comes first. */
+static bool
+show_order_of_peers(PlannerInfo *root, List *windows)
+{
+	ListCell   *lc;
+	ListCell   *lc2;
+
+	foreach(lc, windows)
+	{
+		const WindowAggPath *path = lfirst_node(WindowAggPath, lc);
+
+		if (!have_keys(root, path->winclause->orderClause))
+			continue;
+		foreach(lc2, functions_of(root, path))
+		{
+			if (!window_function_repeats(lfirst_node(WindowFunc, lc2), path->winclause))
+				return true;
+		}
+	}
+	return false;
+}
+
+/* To a window without keys, that of the order in which rows are read, if the stage below has it. */
+static void
+add_row_order_key(const PipelineStage *below, PipelineStage *stage)
+{
+	List	   *outputs = stage_outputs(below);
+	ListCell   *lc;
+
+	if (stage->exprs != NIL)
+		return;
+	foreach(lc, outputs)
+	{
+		if (stage_scan_is_position(lfirst(lc)))
+		{
+			stage->exprs = list_make1(lfirst(lc));
+			stage->sort_flags = list_make1_int(0);
+		}
+	}
+}
+
 /* rows: those below all windows. */
 static bool
 add_window(PlannerInfo *root, RelPipeline *planned, const RelPipeline *rows, const WindowAggPath *path)
 {
 	const WindowClause *clause = path->winclause;
-	WindowFunctions functions = {clause->winref, NIL};
+	List	   *functions = functions_of(root, path);
 	PipelineStage *below = planned->pipeline->top;
 	PipelineStage *stage;
 	WindowClause *frame = makeNode(WindowClause);
 	List	   *keys = NIL;
 
-	(void) window_functions_walker((Node *) root->processed_tlist, &functions);
-	(void) window_functions_walker((Node *) compat_run_conditions(path), &functions);
-	functions.found = (List *) rel_pipeline_normalize(root, planned, (Node *) functions.found);
-	if (partition_totals_add(root, planned, rows, clause, functions.found, path->path.pathtarget->width))
+	functions = (List *) rel_pipeline_normalize(root, planned, (Node *) functions);
+	if (partition_totals_add(root, planned, rows, clause, functions, path->path.pathtarget->width))
 		return true;
 	stage = pipeline_add_stage(planned->pipeline, PIPELINE_WINDOW, NIL);
 	if (!order_clauses_keys(clause->partitionClause, root->processed_tlist, &keys))
@@ -135,6 +213,7 @@ add_window(PlannerInfo *root, RelPipeline *planned, const RelPipeline *rows, con
 	stage->exprs = (List *) rel_pipeline_normalize(root, planned, (Node *) order_clauses_drop_constants(keys));
 	if (!order_clauses_add(root, planned, clause->orderClause, stage))
 		return false;
+	add_row_order_key(below, stage);
 	frame->winref = clause->winref;
 	frame->frameOptions = clause->frameOptions;
 	frame->startOffset = clause->startOffset;
@@ -143,14 +222,14 @@ add_window(PlannerInfo *root, RelPipeline *planned, const RelPipeline *rows, con
 	if (below->kind == PIPELINE_WINDOW && equal(below->exprs, stage->exprs) &&
 		equal(below->sort_flags, stage->sort_flags))
 		planned->pipeline->top = stage = below;
-	else if (clause->orderClause == NIL)
+	else if (stage->sort_flags == NIL)
 		cost_add_partitions(planned, list_length(stage->exprs), path->path.pathtarget->width);
 	else
 		cost_add_sort(planned, list_length(stage->exprs), path->path.pathtarget->width, -1);
-	stage->aggrefs = list_concat(stage->aggrefs, functions.found);
+	stage->aggrefs = list_concat(stage->aggrefs, functions);
 	stage->frames = lappend(stage->frames, frame);
 	stage->rows = planned->rows;
-	cost_add_window(planned, list_length(functions.found));
+	cost_add_window(planned, list_length(functions));
 	return true;
 }
 
@@ -211,6 +290,12 @@ window_paths_add_stages(PlannerInfo *root, RelPipeline *planned, List *windows, 
 	List	   *conditions = NIL;
 	ListCell   *lc;
 
+	/* "prefer" is not to show another order than PostgreSQL: its own tests do. */
+	if (penumbra_mode == MODE_PREFER && show_order_of_peers(root, windows))
+	{
+		planning_refuse("window function that shows the order of peers", NULL);
+		return false;
+	}
 	foreach(lc, windows)
 	{
 		const WindowAggPath *path = lfirst_node(WindowAggPath, lc);
@@ -316,7 +401,7 @@ window_paths_add_sorted(PlannerInfo *root, RelPipeline *planned, List *windows, 
 	Path	   *path;
 	Cost		startup_change;
 
-	if (lowest->subpath->pathkeys == NIL || custom_path_copy_node(lowest->subpath) == NULL ||
+	if (penumbra_mode == MODE_PREFER || lowest->subpath->pathkeys == NIL || custom_path_copy_node(lowest->subpath) == NULL ||
 		!add_sort(root, planned, lowest->subpath))
 		return;
 	if (!rel_pipeline_set_target(root, planned, lowest->subpath->pathtarget) || !rel_pipeline_check(planned->pipeline))

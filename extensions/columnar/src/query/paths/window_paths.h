@@ -17,6 +17,8 @@
 
 /* The WindowAggPaths of PostgreSQL's cheapest path, the lowest first; NIL: there are none that may be ours. */
 extern List *window_paths_find(RelOptInfo *output_rel);
+/* Whether none has a key that is not the same for all rows. */
+extern bool window_paths_are_of_all_rows(PlannerInfo *root, List *windows);
 /* Adds all of these windows, and says in which order the rows come then; false: one is refused. */
 extern bool window_paths_add_stages(PlannerInfo *root, RelPipeline *planned, List *windows, List **pathkeys);
 /* Adds the path of PostgreSQL's window functions over the rows of `planned`, in the order they need. */

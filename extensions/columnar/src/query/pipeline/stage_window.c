@@ -27,7 +27,9 @@
 #include "query/pipeline/init_plans.h"
 #include "query/pipeline/pipeline.h"
 #include "query/pipeline/stage_kind.h"
+#include "query/pipeline/stage_scan.h"
 #include "query/pipeline/stage_sort.h"
+#include "query/pipeline/stage_window.h"
 #include "query/pipeline/translate_aggregate.h"
 #include "query/pipeline/translate_collation.h"
 #include "query/pipeline/translate_expr.h"
@@ -266,6 +268,51 @@ translate_frame(Translation *translation, const PipelineStage *stage, const Wind
 						FRAMEOPTION_END_OFFSET_FOLLOWING, call, &call->end);
 }
 
+static int
+place_of(const WindowFunc *function)
+{
+	int			i = 0;
+
+	while (i < (int) lengthof(functions) && functions[i].oid != function->winfnoid)
+		i++;
+	return i;
+}
+
+bool
+stage_window_needs_order(const WindowFunc *function, int frame_options)
+{
+	int			place = place_of(function);
+
+	if (!function->winagg)
+		return place < (int) lengthof(functions) && functions[place].needs_order;
+	return (frame_options & FRAMEOPTION_ROWS) != 0 &&
+		((frame_options & FRAMEOPTION_START_UNBOUNDED_PRECEDING) == 0 ||
+		 (frame_options & FRAMEOPTION_END_UNBOUNDED_FOLLOWING) == 0);
+}
+
+/* Whether the only key is the place in the table, which makes all rows peers of each other. */
+static bool
+is_in_row_order(const PipelineStage *stage)
+{
+	return stage->sort_flags != NIL && stage_scan_is_position(llast(stage->exprs));
+}
+
+/* Of a frame among rows that all are peers; false: no frame of rows. */
+static bool
+translate_frame_of_peers(Translation *translation, int options, PenumbraWindowCall *call)
+{
+	if (options & (FRAMEOPTION_EXCLUDE_GROUP | FRAMEOPTION_EXCLUDE_TIES))
+		return translation_refuse(translation, "window without ORDER BY that excludes peers") >= 0;
+	if (call->mode == PENUMBRA_FRAME_ROWS)
+		return true;
+	if (options & (FRAMEOPTION_START_OFFSET | FRAMEOPTION_END_OFFSET))
+		return translation_refuse(translation, "window frame with an offset and no ORDER BY") >= 0;
+	call->mode = PENUMBRA_FRAME_ROWS;
+	call->start.kind = PENUMBRA_FRAME_UNBOUNDED_PRECEDING;
+	call->end.kind = PENUMBRA_FRAME_UNBOUNDED_FOLLOWING;
+	return true;
+}
+
 static const WindowClause *
 frame_of(const PipelineStage *stage, Index winref)
 {
@@ -348,36 +395,33 @@ translate_window_function(Translation *translation, WindowFunc *function, const 
 				   PenumbraWindowCall *call)
 {
 	bool		has_order = stage->sort_flags != NIL;
-	bool		needs_order = false;
+	int			options = frame_of(stage, function->winref)->frameOptions;
 
 	if (compat_treats_nulls(function))
 		return translation_refuse(translation, "window function with IGNORE or RESPECT NULLS") >= 0;
-	if (!translate_frame(translation, stage, frame_of(stage, function->winref), call))
+	if (!translate_frame(translation, stage, frame_of(stage, function->winref), call) ||
+		(is_in_row_order(stage) && !translate_frame_of_peers(translation, options, call)))
 		return false;
 	if (function->winagg)
 	{
-		needs_order = call->mode == PENUMBRA_FRAME_ROWS &&
-			(call->start.kind != PENUMBRA_FRAME_UNBOUNDED_PRECEDING ||
-			 call->end.kind != PENUMBRA_FRAME_UNBOUNDED_FOLLOWING);
 		if (!translate_window_aggregate(translation, function, call))
 			return false;
 	}
 	else
 	{
-		int			i = 0;
+		int			i = place_of(function);
 
-		while (i < (int) lengthof(functions) && functions[i].oid != function->winfnoid)
-			i++;
 		if (i == (int) lengthof(functions))
 			return translation_refuse(translation, psprintf("window function %s",
 															format_procedure(function->winfnoid))) >= 0;
 		call->function = functions[i].function;
-		needs_order = functions[i].needs_order;
+		if (is_in_row_order(stage) && !functions[i].needs_order)
+			return translation_refuse(translation, "rank without ORDER BY beside a row number") >= 0;
 		if (!translate_arguments(translation, function, call))
 			return false;
 	}
 	/* Rows would come in an order that users do not know from PostgreSQL. */
-	if (needs_order && !has_order)
+	if (!has_order && stage_window_needs_order(function, options))
 		return translation_refuse(translation, "window function of rows without ORDER BY") >= 0;
 	return true;
 }

@@ -157,8 +157,7 @@ aggregate_repeats(const Aggref *aggref)
 					  aggref->args == NIL ? NULL : (Node *) linitial_node(TargetEntry, aggref->args)->expr);
 }
 
-/* Whether rows that compare equal in the window's order get the same value, whichever of them comes first. */
-static bool
+bool
 window_function_repeats(const WindowFunc *function, const WindowClause *window)
 {
 	const int	whole = FRAMEOPTION_START_UNBOUNDED_PRECEDING | FRAMEOPTION_END_UNBOUNDED_FOLLOWING;

@@ -26,6 +26,9 @@ extern bool contains_volatile(Node *node, PlannerGlobal *glob);
 /* Whether the aggregate of the same rows in another order is the same bytes. */
 extern bool aggregate_repeats(const Aggref *aggref);
 
+/* Whether rows that compare equal in the window's order get the same value, whichever of them comes first. */
+extern bool window_function_repeats(const WindowFunc *function, const WindowClause *window);
+
 /* Whether equal values of the expression are written the same way. */
 extern bool repeats_has_one_form(Node *expr);
 

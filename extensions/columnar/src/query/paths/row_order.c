@@ -1,0 +1,128 @@
+/*-------------------------------------------------------------------------
+ *
+ * row_order.c
+ *	  Query levels whose answer shows in which order a table's rows are read:
+ *	  row_number() OVER (), array_agg() without ORDER BY.
+ *
+ *	  A scan of ours gives rows of pages that have changed after those of the
+ *	  cache.  So such a level of one table has none below what PostgreSQL
+ *	  evaluates: either the engine runs all of it in the order of the table, or
+ *	  PostgreSQL does.  The order of what joins and groups give is no more
+ *	  PostgreSQL's promise than ours.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "catalog/pg_aggregate.h"
+#include "catalog/pg_type.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/optimizer.h"
+#include "utils/fmgroids.h"
+#include "utils/lsyscache.h"
+
+#include "query/paths/order_clauses.h"
+#include "query/paths/row_order.h"
+#include "query/pipeline/stage_window.h"
+
+/* Of what is made of all rows, one after the other; of other types only a sum's last digits tell. */
+static bool
+is_made_in_order(Oid aggregate, Oid type)
+{
+	switch (aggregate)
+	{
+		case F_MIN_TEXT:
+		case F_MAX_TEXT:
+		case F_MIN_ANYARRAY:
+		case F_MAX_ANYARRAY:
+			return false;
+		default:
+			break;
+	}
+	return type == TEXTOID || type == BYTEAOID || type == JSONOID || type == JSONBOID || type == XMLOID ||
+		OidIsValid(get_element_type(type));
+}
+
+static bool
+is_shown_by_aggregate(const Aggref *aggref)
+{
+	return aggref->aggkind == AGGKIND_NORMAL && aggref->aggorder == NIL && aggref->aggdistinct == NIL &&
+		is_made_in_order(aggref->aggfnoid, aggref->aggtype);
+}
+
+static bool
+aggregate_walker(Node *node, void *context)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, Aggref) && is_shown_by_aggregate((Aggref *) node))
+		return true;
+	return expression_tree_walker(node, aggregate_walker, context);
+}
+
+static bool
+window_has_order(const PlannerInfo *root, const WindowClause *window)
+{
+	List	   *keys = NIL;
+	ListCell   *lc;
+
+	foreach(lc, window->orderClause)
+		keys = lappend(keys, get_sortgroupclause_expr(lfirst_node(SortGroupClause, lc), root->processed_tlist));
+	return order_clauses_drop_constants(keys) != NIL;
+}
+
+static bool
+window_walker(Node *node, void *context)
+{
+	const PlannerInfo *root = context;
+	ListCell   *lc;
+
+	if (node == NULL)
+		return false;
+	if (!IsA(node, WindowFunc))
+		return expression_tree_walker(node, window_walker, context);
+	foreach(lc, root->parse->windowClause)
+	{
+		const WindowFunc *function = (const WindowFunc *) node;
+		const WindowClause *window = lfirst_node(WindowClause, lc);
+
+		if (window->winref == function->winref &&
+			(stage_window_needs_order(function, window->frameOptions) ||
+			 (function->winagg && is_made_in_order(function->winfnoid, function->wintype))))
+			return !window_has_order(root, window);
+	}
+	return false;
+}
+
+bool
+row_order_is_of_windows(PlannerInfo *root)
+{
+	return root->parse->hasWindowFuncs && window_walker((Node *) root->processed_tlist, root);
+}
+
+/* Whether rows of the level's relation come out of it one by one. */
+static bool
+passes_rows(const Query *parse)
+{
+	return !parse->hasAggs && !parse->hasWindowFuncs && parse->groupClause == NIL && parse->groupingSets == NIL &&
+		parse->distinctClause == NIL && parse->sortClause == NIL && parse->setOperations == NULL;
+}
+
+bool
+row_order_is_shown(PlannerInfo *root)
+{
+	for (; root != NULL && bms_membership(root->all_baserels) == BMS_SINGLETON; root = root->parent_root)
+	{
+		const Query *parse = root->parse;
+
+		if (parse->hasAggs && (aggregate_walker((Node *) root->processed_tlist, NULL) ||
+							   aggregate_walker(parse->havingQual, NULL)))
+			return true;
+		/* Above groups it is theirs. */
+		if (!parse->hasAggs && parse->groupClause == NIL && row_order_is_of_windows(root))
+			return true;
+		if (!passes_rows(parse))
+			return false;
+	}
+	return false;
+}
