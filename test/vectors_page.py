@@ -212,13 +212,18 @@ WINDOWS = """
 |---|---|
 | `row_number`, `ntile`, `lag`, `lead`, `first_value`, `last_value`, `nth_value` | with `ORDER BY`, or over all rows of a table that PostgreSQL reads from its first page to its last; rows, places and buckets may be values of the rows, those of `ntile` no expression that can fail |
 | `rank`, `dense_rank`, `percent_rank`, `cume_dist` | always |
-| the aggregates above but those with `WITHIN GROUP`, `string_agg` and `array_agg`, also with `FILTER`; not with `DISTINCT`, and no `sum` of `real` | frames in `ROWS` with `ORDER BY`, in `RANGE` and `GROUPS` always; aggregates other than `count`, `min` and `max` of floats, intervals and pairs where the frame begins with the partition, or is in `ROWS` and has at most 1,024 rows |
+| `string_agg`, `array_agg` | as `row_number`, also with `FILTER`: frames of whole partitions, for `string_agg` any that begin with the partition, and others in `ROWS` of at most 128 rows; arguments that cannot fail, with a `FILTER` or a frame without the row |
+| the aggregates above but those with `WITHIN GROUP` and those that make JSON, also with `FILTER`; not with `DISTINCT`, and no `sum` of `real` | frames in `ROWS` with `ORDER BY`, in `RANGE` and `GROUPS` always; aggregates other than `count`, `min` and `max` of floats, intervals and pairs where the frame begins with the partition, or is in `ROWS` and has at most 1,024 rows |
 
 Offsets of frames are constants, parameters and stable expressions: of rows and groups, and in `RANGE` of integers,
 `real`, `double precision`, `numeric`, `date`, `timestamp` and `timestamptz`. `EXCLUDE` runs in vectors.
 
 PostgreSQL runs windows with `IGNORE NULLS`, and arguments that can fail for rows whose value nobody needs. If one
 window of a query is PostgreSQL's, all are; they get their rows sorted.
+
+Without `ORDER BY` some values show in which order rows are read. Over one table it is the order of PostgreSQL's own
+plan, which runs where the engine cannot tell: with `PARTITION BY` alone, beside a window with an order, where an index
+could be read. Over joins and groups nobody promises an order, and PostgreSQL's functions get our rows as they come.
 
 With a condition such as `row_number() <= 3` around it, also of `rank()` and `dense_rank()`, only the first rows of each
 partition are kept and sorted. A window of aggregates without `ORDER BY` sorts nothing. Where its keys are columns that

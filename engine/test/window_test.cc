@@ -39,6 +39,10 @@ class RandomWindow {
   explicit RandomWindow(uint32_t seed, bool has_many_partitions = false)
       : random_(seed), has_many_partitions_(has_many_partitions) {
     for (int c = 0; c < kColumns; ++c) columns_.push_back(ColumnExpr(c, kTypes[c]));
+    delimiter_.kind = Expr::Kind::kConstant;
+    delimiter_.type = delimiter_.constant.type = PENUMBRA_TEXT;
+    delimiter_.constant.form = VectorForm::kConstant;
+    delimiter_.constant.data = &comma_;
     MakeTable();
     MakeSpec();
     spec_.needed.assign(spec_.column_types.size() + spec_.functions.size(), true);
@@ -161,12 +165,25 @@ class RandomWindow {
         {"avg", kFloat, PENUMBRA_FLOAT8}, {"sum", kNumeric, PENUMBRA_NUMERIC}, {"max", kNumeric, PENUMBRA_NUMERIC},
         {"min", kText, PENUMBRA_TEXT},
     };
-    const Choice& choice = kChoices[Below(std::size(kChoices))];
     function->function = PENUMBRA_WINDOW_AGGREGATE;
+    if (has_places_ && Below(4) == 0) return SetStringAgg(function);
+    const Choice& choice = kChoices[Below(std::size(kChoices))];
     function->result = choice.result;
     function->aggregate.function = AggregateOf(choice.name);
     function->aggregate.result = choice.result;
     if (choice.argument >= 0) function->aggregate.arguments = {ColumnAt(choice.argument)};
+    if (Below(4) == 0) function->aggregate.filter = ColumnAt(kFilter);
+  }
+  // The delimiter is a constant, or another column.
+  void SetStringAgg(WindowFunctionSpec* function) {
+    function->result = function->aggregate.result = PENUMBRA_TEXT;
+    function->aggregate.function = AggregateOf("string_agg");
+    function->aggregate.arguments = {ColumnAt(kText)};
+    if (Below(2) == 0) {
+      function->aggregate.arguments.push_back(ColumnAt(kPlace));
+    } else {
+      function->aggregate.delimiter = &delimiter_;
+    }
     if (Below(4) == 0) function->aggregate.filter = ColumnAt(kFilter);
   }
   void MakeSpec() {
@@ -425,6 +442,16 @@ class RandomWindow {
     return frame;
   }
 
+  std::string Joined(const AggregateSpec& aggregate, const std::vector<uint32_t>& rows) const {
+    std::optional<std::string> text;
+    for (uint32_t row : rows) {
+      if (aggregate.filter != nullptr && table_[kFilter].cells[row] != "t") continue;
+      if (!table_[kText].cells[row]) continue;
+      if (text) *text += aggregate.delimiter != nullptr ? ", " : table_[kPlace].cells[row].value_or("");
+      text = text.value_or("") + *table_[kText].cells[row];
+    }
+    return *text;
+  }
   std::string AggregateOfRows(const AggregateSpec& aggregate, const std::vector<uint32_t>& rows) const {
     const int column = aggregate.arguments.empty() ? static_cast<int>(kId) : aggregate.arguments[0]->column;
     std::vector<std::string> values;
@@ -436,6 +463,7 @@ class RandomWindow {
       return std::to_string(values.size());
     }
     if (values.empty()) return "NULL";
+    if (aggregate.function == penumbra::test::AggregateOf("string_agg")) return Joined(aggregate, rows);
     switch (aggregate.arguments[0]->type) {
       case PENUMBRA_INT4: {
         long long sum = 0, least = INT64_MAX;
@@ -474,6 +502,8 @@ class RandomWindow {
   uint32_t rows_ = 0, partitions_ = 1, orders_ = 1, nulls_ = 0;
   bool is_descending_ = false, nulls_first_ = false, has_places_ = false;
   std::vector<std::unique_ptr<Expr>> columns_;
+  const StringRef comma_{", ", 2};
+  Expr delimiter_;
   std::vector<SinkColumn> table_;
   WindowSpec spec_;
 };

@@ -156,6 +156,9 @@ class WindowQueryGenerator(QueryGenerator):
                 excluded = self.choose.choice(["", *EXCLUSIONS])
                 found.append(Output(f"{self._collected()} OVER ({partition} {order} ROWS BETWEEN {rows}{excluded})"))
                 found.append(Output(f"{self._collected()} FILTER (WHERE k % 1999 = 3) OVER ({partition} {order})"))
+                frame = self.choose.choice(["", "ROWS 9 PRECEDING", "ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING",
+                                            "GROUPS BETWEEN UNBOUNDED PRECEDING AND 1 FOLLOWING", "ROWS BETWEEN UNBOUNDED PRECEDING AND 7 PRECEDING"])
+                found.append(Output(f"{self._collected()} FILTER (WHERE k % 97 = 3) OVER ({partition} {order} {frame})"))
                 continue
             made = self._place_function() if kind == "place" else self._window_aggregate(has_places)
             found.append(Output(f"{made.sql} OVER ({partition} {order} {frame})", made.comparison))

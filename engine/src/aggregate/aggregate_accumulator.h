@@ -191,6 +191,15 @@ inline int64_t CountValid(const Vector& argument, RowSelection selection) {
   return count;
 }
 
+// Of a text of `bytes` to which `more` are appended, as PostgreSQL's StringInfo.
+inline void CheckTextSize(size_t bytes, size_t more) {
+  constexpr size_t kBytesMax = (size_t{1} << 30) - 2;
+  if (bytes + more > kBytesMax) {
+    throw EngineError(PENUMBRA_VALUE_TOO_LARGE, "Cannot enlarge string buffer containing " + std::to_string(bytes) +
+                                                    " bytes by " + std::to_string(more) + " more bytes.");
+  }
+}
+
 // Whether states of parts of the rows, combined in order, are that of all rows to the last digit.
 bool IsExactInParts(const AggregateSpec& spec);
 

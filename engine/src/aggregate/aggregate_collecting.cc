@@ -1,5 +1,5 @@
 // Aggregates of a group's rows in an order: string_agg, array_agg and json_agg. A state keeps the rows that are
-// aggregated, and with each the beginning of its order's keys.
+// aggregated, and with each the beginning of its order's keys. Without keys they stay as they come.
 #include <algorithm>
 
 #include "aggregate/array_image.h"
@@ -10,8 +10,6 @@
 
 namespace penumbra {
 namespace {
-
-constexpr size_t kStringBytesMax = (size_t{1} << 30) - 2;  // PostgreSQL's StringInfo
 
 std::vector<PenumbraType> TypesOf(const std::vector<const Expr*>& arguments) {
   std::vector<PenumbraType> types;
@@ -86,7 +84,7 @@ class CollectingAccumulator : public Accumulator {
       scratch.Reset();
       SortEntry* sorted = scratch.AllocateArray<SortEntry>(rows.count());
       rows.CopyTo(sorted);
-      std::sort(sorted, sorted + rows.count(), SortOrder(keys_, *result.environment));
+      if (!columns_.empty()) std::sort(sorted, sorted + rows.count(), SortOrder(keys_, *result.environment));
       values[i] = MakeValue(result, sorted, rows.count(), arena);
     }
     return out.vector;
@@ -163,11 +161,7 @@ class CollectingAccumulator : public Accumulator {
     for (uint64_t i = 0; i < count; ++i) {
       const size_t before = bytes;
       bytes += layout_.Get<StringRef>(sorted[i].row, 0).length + (i == 0 ? 0 : delimiter(sorted[i].row).length);
-      if (bytes > kStringBytesMax) {
-        throw EngineError(PENUMBRA_VALUE_TOO_LARGE, "Cannot enlarge string buffer containing " +
-                                                        std::to_string(before) + " bytes by " +
-                                                        std::to_string(bytes - before) + " more bytes.");
-      }
+      CheckTextSize(before, bytes - before);
     }
     char* text = static_cast<char*>(arena.Allocate(bytes));
     char* at = text;

@@ -95,8 +95,11 @@ class Plan {
   // plan_sort.cc: the keys without their Exprs, which are set when nothing can be refused any more.
   bool CheckSortKeys(PenumbraOperator input, const PenumbraSortKey* keys, int count, std::vector<SortKeySpec>* specs);
   // plan_aggregation.cc
-  bool CheckAggregateCall(PenumbraOperator input, const PenumbraAggregateCall& call, AggregateSpec* aggregate);
-  bool CheckCollectingCall(PenumbraOperator input, const PenumbraAggregateCall& call, AggregateSpec* aggregate);
+  // of_window: its rows come in an order.
+  bool CheckAggregateCall(PenumbraOperator input, const PenumbraAggregateCall& call, bool of_window,
+                          AggregateSpec* aggregate);
+  bool CheckCollectingCall(PenumbraOperator input, const PenumbraAggregateCall& call, bool of_window,
+                           AggregateSpec* aggregate);
   void UseAggregateCall(const PenumbraAggregateCall& call);
   // plan_window.cc
   bool CheckWindowCall(PenumbraOperator input, const PenumbraWindowCall& call, int order_key_count,

@@ -12,7 +12,8 @@ const char* const kShowsOrder = "an aggregate that shows the order of rows";
 
 }  // namespace
 
-bool Plan::CheckAggregateCall(PenumbraOperator input, const PenumbraAggregateCall& call, AggregateSpec* aggregate) {
+bool Plan::CheckAggregateCall(PenumbraOperator input, const PenumbraAggregateCall& call, bool of_window,
+                              AggregateSpec* aggregate) {
   if (call.function < 0 || call.function >= PENUMBRA_AGG_COUNT_OF) {
     reason_ = "an unknown aggregate";
     return false;
@@ -28,7 +29,7 @@ bool Plan::CheckAggregateCall(PenumbraOperator input, const PenumbraAggregateCal
   aggregate->function = call.function;
   aggregate->result = call.result;
   for (int a = 0; a < call.argument_count; ++a) aggregate->arguments.push_back(exprs_[call.arguments[a]].get());
-  if (InfoOf(call.function).needs == AggregateNeeds::kRows && !CheckCollectingCall(input, call, aggregate))
+  if (InfoOf(call.function).needs == AggregateNeeds::kRows && !CheckCollectingCall(input, call, of_window, aggregate))
     return false;
   aggregate->filter = call.filter >= 0 ? exprs_[call.filter].get() : nullptr;
   aggregate->distinct = call.distinct;
@@ -53,7 +54,8 @@ bool Plan::CheckAggregateCall(PenumbraOperator input, const PenumbraAggregateCal
 }
 
 // Of string_agg, array_agg and json_agg, whose function and arguments are there.
-bool Plan::CheckCollectingCall(PenumbraOperator input, const PenumbraAggregateCall& call, AggregateSpec* aggregate) {
+bool Plan::CheckCollectingCall(PenumbraOperator input, const PenumbraAggregateCall& call, bool of_window,
+                               AggregateSpec* aggregate) {
   std::vector<const Expr*>& arguments = aggregate->arguments;
   const bool joins_text = call.function == PENUMBRA_AGG_STRING_AGG;
   const bool takes_any = call.function == PENUMBRA_AGG_JSON_AGG;
@@ -62,7 +64,7 @@ bool Plan::CheckCollectingCall(PenumbraOperator input, const PenumbraAggregateCa
     reason_ = "an aggregate of rows with other arguments";
     return false;
   }
-  if (call.order_count == 0) {
+  if (call.order_count == 0 && !of_window) {
     reason_ = kShowsOrder;
     return false;
   }
@@ -82,7 +84,7 @@ bool Plan::CheckCollectingCall(PenumbraOperator input, const PenumbraAggregateCa
     if (place == arguments.end()) arguments.push_back(expr);
     aggregate->order.push_back({argument, keys[k].descending, keys[k].nulls_first, keys[k].collation});
   }
-  if (aggregate->order.empty()) {
+  if (aggregate->order.empty() && !of_window) {
     reason_ = kShowsOrder;
     return false;
   }
@@ -135,7 +137,7 @@ PenumbraOperator Plan::AddAggregationOperator(PenumbraOperator input, const std:
   for (PenumbraExpr key : keys) spec.keys.push_back(exprs_[key].get());
   spec.aggregates.resize(calls.size());
   for (size_t i = 0; i < calls.size(); ++i) {
-    if (!CheckAggregateCall(input, calls[i], &spec.aggregates[i])) return -1;
+    if (!CheckAggregateCall(input, calls[i], false, &spec.aggregates[i])) return -1;
   }
   for (PenumbraExpr key : keys) Use(key);
   for (const PenumbraAggregateCall& call : calls) UseAggregateCall(call);

@@ -45,6 +45,20 @@ int64_t MovingRows(const PenumbraWindowCall& call) {
   return rows > kFrameRowsMax ? -1 : static_cast<int64_t>(rows < 0 ? 0 : rows);
 }
 
+// Of string_agg, array_agg and json_agg. A value of n rows takes as many steps, so those that differ from row to row
+// have few, unless they are beginnings of one text.
+const char* RefusalOfCollecting(const PenumbraWindowCall& call, int order_key_count) {
+  constexpr int64_t kCollectedRowsMax = 128;
+  const bool begins = call.start.kind == PENUMBRA_FRAME_UNBOUNDED_PRECEDING;
+  const bool is_whole = begins && call.end.kind == PENUMBRA_FRAME_UNBOUNDED_FOLLOWING;
+  const bool grows = call.aggregate.function == PENUMBRA_AGG_STRING_AGG ? begins : is_whole;
+  if (call.aggregate.function == PENUMBRA_AGG_JSON_AGG) return "json of a window's rows";
+  if (order_key_count == 0) return "a window's aggregate that shows the order of rows";
+  if (grows && call.exclusion == PENUMBRA_EXCLUDE_NO_OTHERS) return nullptr;
+  const int64_t rows = begins ? -1 : MovingRows(call);
+  return rows < 0 || rows > kCollectedRowsMax ? "a collecting aggregate over a frame of more than 128 rows" : nullptr;
+}
+
 }  // namespace
 
 bool Plan::CheckFrameEdges(PenumbraOperator input, const PenumbraWindowCall& call, WindowFunctionSpec* function) {
@@ -106,7 +120,7 @@ bool Plan::CheckWindowCall(PenumbraOperator input, const PenumbraWindowCall& cal
                                                                 : PENUMBRA_INT8;
     return true;
   }
-  if (!CheckAggregateCall(input, call.aggregate, &function->aggregate)) return false;
+  if (!CheckAggregateCall(input, call.aggregate, true, &function->aggregate)) return false;
   function->result = call.aggregate.result;
   // PostgreSQL adds float4 in float4.
   const bool adds_float4 = call.aggregate.function == PENUMBRA_AGG_SUM && function->result == PENUMBRA_FLOAT4;
@@ -117,6 +131,11 @@ bool Plan::CheckWindowCall(PenumbraOperator input, const PenumbraWindowCall& cal
   if (!function->aggregate.order.empty()) {
     reason_ = "an order inside a window's aggregate";
     return false;
+  }
+  if (InfoOf(call.aggregate.function).needs == AggregateNeeds::kRows) {
+    const char* refusal = RefusalOfCollecting(call, order_key_count);
+    if (refusal != nullptr) reason_ = refusal;
+    return refusal == nullptr;
   }
   if (MovingRows(call) >= 0 || IsExactInParts(function->aggregate)) return true;
   reason_ = "an aggregate of floats over a frame that moves, not of at most 1024 rows";

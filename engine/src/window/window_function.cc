@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "aggregate/aggregate_accumulator.h"
 #include "function/merge.h"
 #include "vector/result_vector.h"
 
@@ -332,6 +333,9 @@ std::unique_ptr<WindowFunction> CreateWindowFunction(const WindowFunctionSpec& s
     case PENUMBRA_WINDOW_LAST_VALUE:
     case PENUMBRA_WINDOW_NTH_VALUE: return std::make_unique<RowValue>(spec, input, layout, environment);
     case PENUMBRA_WINDOW_AGGREGATE: break;
+  }
+  if (InfoOf(spec.aggregate.function).needs == AggregateNeeds::kRows) {
+    return CreateCollectedWindow(spec, input, layout, environment);
   }
   return CreateWindowAggregate(spec, input, layout, environment);
 }

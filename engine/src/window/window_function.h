@@ -40,6 +40,10 @@ std::unique_ptr<WindowFunction> CreateWindowFunction(const WindowFunctionSpec& s
 std::unique_ptr<WindowFunction> CreateWindowAggregate(const WindowFunctionSpec& spec, const WindowInput& input,
                                                       const RowLayout& layout, ExecutionEnvironment& environment);
 
+// window_collected.cc
+std::unique_ptr<WindowFunction> CreateCollectedWindow(const WindowFunctionSpec& spec, const WindowInput& input,
+                                                      const RowLayout& layout, ExecutionEnvironment& environment);
+
 // The rows [begins[i], ends[i]) that the frame of each row of the batch has, none where both are equal; without those
 // that EXCLUDE leaves out, if it does: then it has [begins[i], hole_begins[i]) and [hole_ends[i], ends[i]), and with
 // EXCLUDE TIES the row itself where that lies in the hole.

@@ -123,6 +123,11 @@ SELECT * FROM row_order('SELECT json_object_agg(id, t) FROM late');
 SELECT * FROM row_order('SELECT array_agg(numbers) FROM late');
 SELECT * FROM row_order('SELECT xmlagg(xmlelement(name x, t)) FROM late');
 SELECT * FROM row_order('SELECT id, rank() OVER (PARTITION BY p ORDER BY t) FROM late');
+DELETE FROM late WHERE id BETWEEN 900 AND 1100;
+VACUUM late;
+INSERT INTO late SELECT i + 9000, 4, 'among the others', ARRAY[i] FROM generate_series(1, 150) i;
+SELECT * FROM row_order('SELECT id, row_number() OVER (), lag(t) OVER () FROM late');
+SELECT * FROM row_order('SELECT id, numbers, row_number() OVER () FROM late');
 CREATE INDEX ON late (id);
 SELECT * FROM row_order('SELECT id, row_number() OVER () FROM late');
 SELECT * FROM row_order('SELECT id, row_number() OVER () FROM late ORDER BY id LIMIT 5');
@@ -131,7 +136,20 @@ DROP TABLE late;
 SELECT vectors FROM windows('SELECT row_number() OVER () FROM win a JOIN win b USING (id)');
 SELECT vectors FROM windows('SELECT row_number() OVER () FROM (SELECT p FROM win GROUP BY p) s');
 
+-- texts and arrays of frames: texts that grow are one, whole partitions have one value
+SELECT * FROM windows('SELECT id, string_agg(t, '','') OVER w, string_agg(t, p::text) OVER (w GROUPS BETWEEN UNBOUNDED PRECEDING AND 1 FOLLOWING),
+  string_agg(nullif(t, ''text 1''), NULL) FILTER (WHERE v > 0) OVER (w ROWS BETWEEN UNBOUNDED PRECEDING AND 3 PRECEDING) FROM win WHERE id < 900 WINDOW w AS (PARTITION BY p ORDER BY id)');
+SELECT * FROM windows('SELECT id, array_agg(n) OVER w, array_agg(v) FILTER (WHERE o > 3) OVER w, string_agg(t, ''-'') OVER w
+  FROM win WHERE id < 900 WINDOW w AS (PARTITION BY p ORDER BY id ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING)');
+SELECT * FROM windows('SELECT id, array_agg(t) OVER (w ROWS 2 PRECEDING), string_agg(t, ''; '') OVER (w ROWS BETWEEN 90 PRECEDING AND 30 FOLLOWING EXCLUDE CURRENT ROW),
+  array_agg(v) OVER (w ROWS BETWEEN 2 FOLLOWING AND 5 FOLLOWING) FROM win WINDOW w AS (PARTITION BY p ORDER BY id)');
+SELECT * FROM windows('SELECT id, string_agg(t, '','') OVER (), array_agg(id) OVER () FROM win WHERE id < 400');
+SELECT * FROM windows('SELECT id, string_agg(t, '','') OVER (PARTITION BY length(t), v ORDER BY id) FROM win');
+
 -- what is PostgreSQL's: the engine sorts for it
+SELECT * FROM windows('SELECT id, array_agg(v) OVER (PARTITION BY p ORDER BY id) FROM win WHERE id < 900');
+SELECT * FROM windows('SELECT id, array_agg(v) OVER (ORDER BY id ROWS 128 PRECEDING) FROM win WHERE id < 900');
+SELECT * FROM windows('SELECT id, json_agg(v) OVER (PARTITION BY p ORDER BY id) FROM win WHERE id < 900');
 SELECT * FROM windows('SELECT id, sum(f) OVER (ORDER BY id ROWS BETWEEN 2000 PRECEDING AND CURRENT ROW) FROM win');
 SELECT * FROM windows('SELECT id, sum(f) OVER (ORDER BY id RANGE 10 PRECEDING) FROM win');
 SELECT * FROM windows('SELECT id, sum(r) OVER (ORDER BY id) FROM win');
@@ -145,6 +163,7 @@ SELECT count(s) FROM (SELECT nth_value(v, o) OVER (ORDER BY id) AS s FROM win) s
 SELECT count(s) FROM (SELECT nth_value(v, -1) OVER (ORDER BY id) AS s FROM win) s;
 SELECT count(s) FROM (SELECT ntile(o) OVER (ORDER BY id) AS s FROM win) s;
 SELECT count(s) FROM (SELECT ntile(v) OVER (PARTITION BY p ORDER BY id) AS s FROM win WHERE id < 0) s;
+SELECT max(octet_length(s)) FROM (SELECT string_agg(t, repeat('-', 1000000)) OVER (ORDER BY id ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING) AS s FROM win) s;
 SELECT max(s) FROM (SELECT sum(10 / v) OVER (ORDER BY id) AS s FROM win) s;
 SELECT count(s) FROM (SELECT lag(v, 1, 10 / (id - 2)) OVER (ORDER BY id) AS s FROM win) s;
 -- the order of the rows saves a sort; not where partitions of text come in another one

@@ -32,6 +32,7 @@
 #include "query/pipeline/cost.h"
 #include "query/pipeline/pipeline.h"
 #include "query/pipeline/stages.h"
+#include "query/pipeline/translate_aggregate.h"
 #include "query/planning/relation_numbers.h"
 
 /* Whether the frame of each row is its partition: without an order all of its rows are peers. */
@@ -144,6 +145,9 @@ partition_totals_add(PlannerInfo *root, RelPipeline *planned, const RelPipeline 
 		if (!lfirst_node(WindowFunc, lc)->winagg)
 			return false;
 		stage->aggrefs = lappend(stage->aggrefs, pipeline_aggref_of_window(lfirst(lc)));
+		/* The groups' rows have no order. */
+		if (aggregate_shows_row_order(llast(stage->aggrefs)))
+			return false;
 	}
 	stage->rows = keys == NIL ? 1 : row_sample_groups(root, raw_keys, rows->rows);
 	cost_add_aggregation(&totals, list_length(keys), list_length(functions), stage->rows);

@@ -491,16 +491,29 @@ is_read_in_order(const RelOptInfo *rel, bool is_of_windows)
  * Gives what shows in which order rows are read that of the table, which is
  * PostgreSQL's for windows of all rows, and where it hashes the groups: a sort
  * for them keeps none, and grouping sets are sorted.  Positions are made for
- * each row, in memory.
+ * each row, in memory.  Those by which columns are fetched are in another order.
  */
-static void
+static bool
 add_row_order(PlannerInfo *root, RelOptInfo *input_rel, RelPipeline *planned, bool is_of_windows)
 {
 	int			threads = cost_threads(planned->input_rows, planned->is_rescanned);
 
-	if (input_rel->reloptkind == RELOPT_BASEREL && is_read_in_order(input_rel, is_of_windows) &&
-		planned->input_rows * POSITION_BYTES <= cost_memory_bytes(threads))
-		(void) stage_scan_add_positions(planned->pipeline, relation_number_of(root, input_rel->relid));
+	return input_rel->reloptkind == RELOPT_BASEREL && is_read_in_order(input_rel, is_of_windows) &&
+		planned->input_rows * POSITION_BYTES <= cost_memory_bytes(threads) &&
+		stage_scan_add_positions(planned->pipeline, relation_number_of(root, input_rel->relid));
+}
+
+static bool
+has_positions(const PipelineStage *stage)
+{
+	ListCell   *lc;
+
+	foreach(lc, stage_outputs(stage))
+	{
+		if (stage_scan_is_position(lfirst(lc)))
+			return true;
+	}
+	return false;
 }
 
 static bool
@@ -549,7 +562,7 @@ group_rows(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel, Rel
 		return NULL;
 	}
 	if (!has_sets && shows_row_order(inputs.aggrefs))
-		add_row_order(root, input_rel, planned, false);
+		(void) add_row_order(root, input_rel, planned, false);
 	stage = pipeline_add_stage(planned->pipeline, PIPELINE_AGGREGATION, stage_keys);
 	stage->aggrefs = hypothetical_sets_replace((List *) rel_pipeline_normalize(root, planned, (Node *) inputs.aggrefs),
 											   &hypothetical, &values);
@@ -964,16 +977,17 @@ add_windows(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel)
 	List	   *windows = window_paths_find(output_rel);
 	RelPipeline *planned = windows == NIL ? NULL : base_pipelines_copy(root, input_rel);
 	List	   *pathkeys;
+	bool		in_row_order;
 
 	if (planned == NULL)
 		return;
 	if (IS_SIMPLE_REL(input_rel) || IS_JOIN_REL(input_rel))
 		keep_needed_columns(root, planned, get_tlist_exprs(root->processed_tlist, true));
 	/* Partitions may be read side by side. */
-	if (IS_SIMPLE_REL(input_rel) && !root->simple_rte_array[input_rel->relid]->inh &&
-		row_order_is_of_windows(root) && window_paths_are_of_all_rows(root, windows))
-		add_row_order(root, input_rel, planned, true);
-	if (window_paths_add_stages(root, planned, windows, &pathkeys) &&
+	in_row_order = IS_SIMPLE_REL(input_rel) && !root->simple_rte_array[input_rel->relid]->inh &&
+		row_order_is_of_windows(root) && window_paths_are_of_all_rows(root, windows) &&
+		!has_positions(planned->pipeline->top) && add_row_order(root, input_rel, planned, true);
+	if (window_paths_add_stages(root, planned, windows, in_row_order, &pathkeys) &&
 		finish_target(root, UPPERREL_WINDOW, planned, CLAUSE_WINDOWS, output_rel, target, NODE_WINDOW, pathkeys))
 		return;
 	/* Not where peers of no order would come in another one. */

@@ -174,15 +174,14 @@ show_order_of_peers(PlannerInfo *root, List *windows)
 	return false;
 }
 
-/* To a window without keys, that of the order in which rows are read, if the stage below has it. */
+/* That of the order in which rows are read, to a window without keys. */
 static void
 add_row_order_key(const PipelineStage *below, PipelineStage *stage)
 {
 	List	   *outputs = stage_outputs(below);
 	ListCell   *lc;
 
-	if (stage->exprs != NIL)
-		return;
+	Assert(stage->exprs == NIL);
 	foreach(lc, outputs)
 	{
 		if (stage_scan_is_position(lfirst(lc)))
@@ -195,7 +194,8 @@ add_row_order_key(const PipelineStage *below, PipelineStage *stage)
 
 /* rows: those below all windows. */
 static bool
-add_window(PlannerInfo *root, RelPipeline *planned, const RelPipeline *rows, const WindowAggPath *path)
+add_window(PlannerInfo *root, RelPipeline *planned, const RelPipeline *rows, bool in_row_order,
+		   const WindowAggPath *path)
 {
 	const WindowClause *clause = path->winclause;
 	List	   *functions = functions_of(root, path);
@@ -213,7 +213,8 @@ add_window(PlannerInfo *root, RelPipeline *planned, const RelPipeline *rows, con
 	stage->exprs = (List *) rel_pipeline_normalize(root, planned, (Node *) order_clauses_drop_constants(keys));
 	if (!order_clauses_add(root, planned, clause->orderClause, stage))
 		return false;
-	add_row_order_key(below, stage);
+	if (in_row_order)
+		add_row_order_key(below, stage);
 	frame->winref = clause->winref;
 	frame->frameOptions = clause->frameOptions;
 	frame->startOffset = clause->startOffset;
@@ -284,7 +285,7 @@ failing_count_walker(Node *node, void *context)
 }
 
 bool
-window_paths_add_stages(PlannerInfo *root, RelPipeline *planned, List *windows, List **pathkeys)
+window_paths_add_stages(PlannerInfo *root, RelPipeline *planned, List *windows, bool in_row_order, List **pathkeys)
 {
 	const RelPipeline *rows = rel_pipeline_copy(planned);
 	List	   *conditions = NIL;
@@ -300,7 +301,7 @@ window_paths_add_stages(PlannerInfo *root, RelPipeline *planned, List *windows, 
 	{
 		const WindowAggPath *path = lfirst_node(WindowAggPath, lc);
 
-		if (!add_window(root, planned, rows, path))
+		if (!add_window(root, planned, rows, in_row_order, path))
 			return false;
 		conditions = list_concat_unique(conditions, compat_run_conditions(path));
 	}

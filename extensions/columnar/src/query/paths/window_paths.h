@@ -19,8 +19,12 @@
 extern List *window_paths_find(RelOptInfo *output_rel);
 /* Whether none has a key that is not the same for all rows. */
 extern bool window_paths_are_of_all_rows(PlannerInfo *root, List *windows);
-/* Adds all of these windows, and says in which order the rows come then; false: one is refused. */
-extern bool window_paths_add_stages(PlannerInfo *root, RelPipeline *planned, List *windows, List **pathkeys);
+/*
+ * Adds all of these windows, and says in which order the rows come then; false: one is refused.  in_row_order: the
+ * pipeline has positions, which are their only key.
+ */
+extern bool window_paths_add_stages(PlannerInfo *root, RelPipeline *planned, List *windows, bool in_row_order,
+									List **pathkeys);
 /* Adds the path of PostgreSQL's window functions over the rows of `planned`, in the order they need. */
 extern void window_paths_add_sorted(PlannerInfo *root, RelPipeline *planned, List *windows, RelOptInfo *output_rel);
 

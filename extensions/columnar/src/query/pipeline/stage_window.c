@@ -285,12 +285,14 @@ stage_window_needs_order(const WindowFunc *function, int frame_options)
 
 	if (!function->winagg)
 		return place < (int) lengthof(functions) && functions[place].needs_order;
+	if (aggregate_shows_row_order(pipeline_aggref_of_window(function)))
+		return true;
 	return (frame_options & FRAMEOPTION_ROWS) != 0 &&
 		((frame_options & FRAMEOPTION_START_UNBOUNDED_PRECEDING) == 0 ||
 		 (frame_options & FRAMEOPTION_END_UNBOUNDED_FOLLOWING) == 0);
 }
 
-/* Whether the only key is the place in the table, which makes all rows peers of each other. */
+/* Whether the only key is the place in the table: all rows are peers of each other all the same. */
 static bool
 is_in_row_order(const PipelineStage *stage)
 {

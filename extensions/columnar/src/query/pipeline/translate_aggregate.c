@@ -462,6 +462,7 @@ translate_value_order(Translation *translation, const Aggref *aggref, bool has_f
 bool
 translate_aggregate(Translation *translation, Aggref *aggref, PenumbraAggregateCall *call, bool *is_other_form)
 {
+	const bool	is_of_window = is_other_form == NULL;
 	PenumbraCollation *collation = NULL;
 	bool		has_form;
 
@@ -475,9 +476,9 @@ translate_aggregate(Translation *translation, Aggref *aggref, PenumbraAggregateC
 	if (!translate_kind(translation, aggref, call) || !translate_result(translation, aggref, call))
 		return false;
 	has_form = has_other_form(translation, aggref, call->function);
-	if (has_form && is_other_form == NULL)
+	if (has_form && is_of_window)
 		return translation_refuse(translation, psprintf("aggregate %s", format_procedure(aggref->aggfnoid))) >= 0;
-	if (is_other_form != NULL)
+	if (!is_of_window)
 		*is_other_form = has_form;
 	if (has_form)
 		set_other_form(aggref, call);
@@ -491,7 +492,7 @@ translate_aggregate(Translation *translation, Aggref *aggref, PenumbraAggregateC
 	if (!(call->function == PENUMBRA_AGG_JSON_AGG ? collected_call_translate(translation, aggref, call)
 		  : translate_arguments(translation, aggref, call, has_form)))
 		return false;
-	if (is_collecting(call->function) && !translate_rows_order(translation, aggref, call))
+	if (is_collecting(call->function) && !is_of_window && !translate_rows_order(translation, aggref, call))
 		return false;
 	translation->branch_depth -= aggref->aggfilter != NULL;
 	if (aggref->aggfilter != NULL)

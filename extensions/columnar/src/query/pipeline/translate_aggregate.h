@@ -16,7 +16,7 @@
 extern bool aggregate_shows_row_order(const Aggref *aggref);
 /*
  * `call` is zero before; false: refused.  *is_other_form: the aggregate's value is translate_aggregate_value() of what
- * the call gives; NULL: that is refused.
+ * the call gives; NULL: it is of a window, whose rows have an order, and that is refused.
  */
 extern bool translate_aggregate(Translation *translation, Aggref *aggref, PenumbraAggregateCall *call,
 								bool *is_other_form);
