@@ -226,8 +226,8 @@ plan, which runs where the engine cannot tell: with `PARTITION BY` alone, beside
 could be read. Over joins and groups nobody promises an order, and PostgreSQL's functions get our rows as they come.
 
 With a condition such as `row_number() <= 3` around it, also of `rank()` and `dense_rank()`, only the first rows of each
-partition are kept and sorted. A window of aggregates without `ORDER BY` sorts nothing. Where its keys are columns that
-are NOT NULL, or `integer` and `smallint`, it keeps no rows either, but reads the table twice.
+partition are kept and sorted. A window of aggregates without `ORDER BY` sorts nothing, and mostly keeps no rows either,
+but reads the table twice.
 """
 
 JOINS = """

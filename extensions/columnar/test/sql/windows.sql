@@ -274,6 +274,13 @@ SELECT * FROM windows('SELECT id, sum(n) OVER (PARTITION BY p), sum(n) OVER (PAR
 SELECT * FROM windows('SELECT id, sum(n) OVER (PARTITION BY k), count(*) OVER (PARTITION BY n), sum(id) OVER (PARTITION BY p + 1),
   sum(id) OVER (PARTITION BY q RANGE UNBOUNDED PRECEDING EXCLUDE CURRENT ROW), count(*) OVER (PARTITION BY 1 + 1) FROM shares');
 SELECT * FROM windows('SELECT s.id, sum(s.n) OVER (PARTITION BY r.p) FROM shares s LEFT JOIN (SELECT * FROM shares WHERE id < 99) r ON r.id = s.id');
+ALTER TABLE shares ALTER q DROP NOT NULL, ALTER t DROP NOT NULL;
+UPDATE shares SET q = nullif(q, 3), t = nullif(t, 'text 5');
+VACUUM ANALYZE shares;
+SELECT penumbra.load('shares') > 0 AS loaded;
+EXPLAIN (COSTS OFF) SELECT id, sum(n) OVER (PARTITION BY t, p) FROM shares;
+SELECT * FROM windows('SELECT id, sum(n) OVER (PARTITION BY t), count(*) OVER (PARTITION BY q), max(id) OVER (PARTITION BY q, k, t), min(n) OVER (PARTITION BY p, t) FROM shares');
+SELECT * FROM windows('SELECT id, count(*) OVER (PARTITION BY n / 2), sum(id) OVER (PARTITION BY t || p), count(*) OVER (PARTITION BY n > 3) FROM shares');
 -- errors of the totals' arguments are for rows that pass
 SELECT id, sum(10 / (id - 5)) OVER (PARTITION BY p) FROM shares WHERE id <> 5 ORDER BY id LIMIT 1;
 SELECT id, sum(10 / (id - 5)) OVER (PARTITION BY p) FROM shares ORDER BY id LIMIT 1;

@@ -304,7 +304,7 @@ stage_to_list(const PipelineStage *stage, List *inputs)
 	fields = list_concat(fields, list_make5(stage->source, rows_to_node(stage->probe_rows),
 											rows_to_node(stage->build_rows), stage->frames,
 											makeBoolean(stage->may_refuse_lists)));
-	return lappend(fields, makeInteger(stage->single_cte));
+	return list_concat(fields, list_make2(makeInteger(stage->single_cte), makeBoolean(stage->nulls_are_equal)));
 }
 
 /* Adds the stage after its inputs, which it has by their places in the list; returns its own. */
@@ -356,6 +356,7 @@ stage_from_list(List *fields, const List *before)
 	stage->frames = list_nth(fields, 19);
 	stage->may_refuse_lists = boolVal(list_nth(fields, 20));
 	stage->single_cte = intVal(list_nth(fields, 21));
+	stage->nulls_are_equal = boolVal(list_nth(fields, 22));
 	stage->operator = -1;
 	return stage;
 }

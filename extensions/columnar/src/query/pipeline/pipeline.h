@@ -72,6 +72,7 @@ typedef struct PipelineStage
 	Path	   *source_path;	/* of a table */
 	PenumbraJoinKind join_kind;
 	bool		is_null_aware;	/* of an anti join: NOT IN */
+	bool		nulls_are_equal;	/* in all join_keys: IS NOT DISTINCT FROM */
 	bool		may_refuse_lists;	/* of unnesting, which is an inner or left join with each row's lists, in exprs */
 	List	   *join_keys;		/* OpExprs: an equality of a probe side's and a build side's expression */
 	double		probe_rows;		/* of a join: that are expected to go in; 0: not known */

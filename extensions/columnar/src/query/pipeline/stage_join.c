@@ -58,6 +58,7 @@ add_to_plan(Translation *translation, PipelineStage *stage, const StageInput *in
 		OpExpr	   *clause = lfirst_node(OpExpr, lc);
 		PenumbraJoinKey *key = &keys[foreach_current_index(lc)];
 
+		key->nulls_are_equal = stage->nulls_are_equal;
 		translation->current = inputs[0].operator;
 		translation->inputs = inputs[0].outputs;
 		key->probe = comparison_key(translation, linitial(clause->args));
@@ -133,10 +134,28 @@ title(const PipelineStage *stage, const Deparser *deparser)
 	return psprintf("Vector %s Join", join_name(stage->join_kind));
 }
 
+/* Equalities that NULLs pass, as SQL has them. */
+static List *
+not_distinct(List *equalities)
+{
+	List	   *clauses = NIL;
+	ListCell   *lc;
+
+	foreach(lc, equalities)
+	{
+		Expr	   *distinct = copyObject(lfirst(lc));
+
+		NodeSetTag(distinct, T_DistinctExpr);
+		clauses = lappend(clauses, makeBoolExpr(NOT_EXPR, list_make1(distinct), -1));
+	}
+	return clauses;
+}
+
 static void
 explain(const PipelineStage *stage, const Deparser *deparser, ExplainState *es)
 {
-	deparser_explain_conditions("Vector Join Cond", stage->join_keys, deparser, es);
+	deparser_explain_conditions("Vector Join Cond", stage->nulls_are_equal ? not_distinct(stage->join_keys)
+								: stage->join_keys, deparser, es);
 	deparser_explain_conditions("Vector Join Filter", stage->exprs, deparser, es);
 }
 
