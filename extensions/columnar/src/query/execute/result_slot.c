@@ -25,6 +25,7 @@
 #define WINDOW_ROWS_FIRST 16
 #define WINDOW_ROWS_MAX 1024
 #define WINDOW_VALUES_MAX 8192
+#define WINDOW_BYTES_MAX (16 * 1024 * 1024)
 
 struct ResultWindow
 {
@@ -134,6 +135,15 @@ finish_collected(ResultWindow *window, uint32 rows, Datum *values, bool *nulls)
 	MemoryContextSwitchTo(old);
 }
 
+/* The row before has the same payload, as rows of a dictionary's value and of one partition of a window have. */
+static bool
+is_that_before(const PenumbraResultColumn *column, uint32 row)
+{
+	return column->payloads[row] == column->payloads[row - 1] &&
+		column->payload_lengths[row] == column->payload_lengths[row - 1] &&
+		(column->nulls == NULL || !column->nulls[row - 1]);
+}
+
 /* Gives every payload a varlena header. */
 static void
 convert_payloads(ResultWindow *window, const PenumbraResultColumn *column, uint32 begin,
@@ -146,7 +156,10 @@ convert_payloads(ResultWindow *window, const PenumbraResultColumn *column, uint3
 	char	   *next;
 
 	for (uint32 i = 0; i < rows; i++)
-		bytes += nulls[(Size) i * stride] ? 0 : TYPEALIGN(alignment, VARHDRSZ + (Size) lengths[i]);
+	{
+		if (!nulls[(Size) i * stride] && (i == 0 || !is_that_before(column, begin + i)))
+			bytes += TYPEALIGN(alignment, VARHDRSZ + (Size) lengths[i]);
+	}
 	if (bytes == 0)
 		return;
 	next = MemoryContextAllocHuge(window->strings, bytes);
@@ -154,6 +167,11 @@ convert_payloads(ResultWindow *window, const PenumbraResultColumn *column, uint3
 	{
 		if (nulls[(Size) i * stride])
 			continue;
+		if (i > 0 && is_that_before(column, begin + i))
+		{
+			values[(Size) i * stride] = values[(Size) (i - 1) * stride];
+			continue;
+		}
 		SET_VARSIZE(next, VARHDRSZ + lengths[i]);
 		memcpy(VARDATA(next), column->payloads[begin + i], lengths[i]);
 		values[(Size) i * stride] = PointerGetDatum(next);
@@ -261,6 +279,25 @@ make_room(ResultWindow *window, uint32 rows)
 	window->rows_limit = rows;
 }
 
+/* Fewer rows, at least one, where the payloads of so many are large. */
+static uint32
+rows_within_bytes(const PenumbraResultColumn *column, uint32 begin, uint32 rows)
+{
+	Size		bytes = 0;
+
+	if (column->payloads == NULL || column->payload_lengths == NULL)
+		return rows;
+	for (uint32 i = 0; i < rows; i++)
+	{
+		if (i > 0 && is_that_before(column, begin + i))
+			continue;
+		bytes += column->nulls == NULL || !column->nulls[begin + i] ? column->payload_lengths[begin + i] : 0;
+		if (bytes > WINDOW_BYTES_MAX && i > 0)
+			return i;
+	}
+	return rows;
+}
+
 static bool
 next_window(ResultWindow *window)
 {
@@ -270,6 +307,11 @@ next_window(ResultWindow *window)
 
 	if (rows == 0)
 		return false;
+	for (int c = 0; c < window->column_count; c++)
+	{
+		if (window->outputs[c] >= 0)
+			rows = rows_within_bytes(&result->columns[window->outputs[c]], window->window_end, rows);
+	}
 	make_room(window, rows);
 	MemoryContextReset(window->strings);
 	for (int c = 0; c < window->column_count; c++)
