@@ -9,6 +9,7 @@
 //   elements               those that are not null: of fixed width packed; others with a header of 4 bytes, padded to 4
 #pragma once
 
+#include <cstring>
 #include <string>
 #include <vector>
 
@@ -36,27 +37,50 @@ class ArrayImage {
     }
   }
 
-  ArrayImage(uint32_t element_oid, const RowLayout& layout) : element_oid_(element_oid), layout_(layout) {}
+  // Of a column of the rows.
+  ArrayImage(uint32_t element_oid, const RowLayout& layout, int column = 0)
+      : element_oid_(element_oid), layout_(layout), column_(column) {}
 
-  // Of the first column of the rows.
+  void Clear() {
+    count_ = 0;
+    has_nulls_ = false;
+    bits_.clear();
+    elements_.clear();
+  }
+  uint64_t count() const { return count_; }
+  void Append(const char* row) {
+    const bool is_null = layout_.IsNull(row, column_);
+    if (count_ % 8 == 0) bits_.push_back(0);
+    if (is_null) {
+      has_nulls_ = true;
+    } else {
+      bits_.back() |= static_cast<char>(1 << (count_ % 8));
+      AppendElement(row);
+    }
+    ++count_;
+    CheckSize(kVarlenaBytes + kHeaderBytes + bits_.size() + 8 + elements_.size());
+  }
+  // Of what was appended.
+  StringRef Make(Arena& arena) const {
+    const size_t data = (kVarlenaBytes + kHeaderBytes + (has_nulls_ ? bits_.size() : 0) + 7) / 8 * 8 - kVarlenaBytes;
+    const size_t bytes = data + elements_.size();
+    char* image = static_cast<char*>(arena.Allocate(bytes));
+    const uint32_t header[] = {1, has_nulls_ ? static_cast<uint32_t>(data + kVarlenaBytes) : 0, element_oid_,
+                               static_cast<uint32_t>(count_), 1};
+    static_assert(sizeof(header) == kHeaderBytes);
+    std::memset(image, 0, data);
+    std::memcpy(image, header, kHeaderBytes);
+    if (has_nulls_) std::memcpy(image + kHeaderBytes, bits_.data(), bits_.size());
+    std::memcpy(image + data, elements_.data(), elements_.size());
+    return StringRef(image, static_cast<uint32_t>(bytes));
+  }
   StringRef Make(const SortEntry* entries, uint64_t count, const ExecutionEnvironment& environment, Arena& arena) {
-    bytes_.clear();
-    bool has_nulls = false;
-    for (uint64_t i = 0; i < count; ++i) has_nulls |= layout_.IsNull(entries[i].row, 0);
-    const size_t bits = has_nulls ? (count + 7) / 8 : 0;
-    const size_t data = (kVarlenaBytes + kHeaderBytes + bits + 7) / 8 * 8;
-    CheckSize(data + count);
-    AppendHeader(static_cast<uint32_t>(count), has_nulls ? static_cast<uint32_t>(data) : 0);
-    bytes_.resize(data - kVarlenaBytes);
+    Clear();
     for (uint64_t i = 0; i < count; ++i) {
       if (i % kPollElements == 0) environment.CheckCancelled();
-      const char* row = entries[i].row;
-      if (layout_.IsNull(row, 0)) continue;
-      if (has_nulls) bytes_[kHeaderBytes + i / 8] |= static_cast<char>(1 << (i % 8));
-      AppendElement(row);
-      CheckSize(bytes_.size());
+      Append(entries[i].row);
     }
-    return StringRef(arena.CopyBytes(bytes_.data(), bytes_.size()), static_cast<uint32_t>(bytes_.size()));
+    return Make(arena);
   }
 
  private:
@@ -65,35 +89,36 @@ class ArrayImage {
   static constexpr uint64_t kPollElements = 1 << 16;
 
   template <typename T>
-  void Append(const T& value) {
+  void AppendValue(const T& value) {
     const char* from = reinterpret_cast<const char*>(&value);
-    bytes_.insert(bytes_.end(), from, from + sizeof(T));
-  }
-  void AppendHeader(uint32_t count, uint32_t data_offset) {
-    for (uint32_t word : {uint32_t{1}, data_offset, element_oid_, count, uint32_t{1}}) Append(word);
+    elements_.insert(elements_.end(), from, from + sizeof(T));
   }
   void AppendPayload(const StringRef& payload) {
-    Append(static_cast<uint32_t>((payload.length + kVarlenaBytes) << 2));
-    bytes_.insert(bytes_.end(), payload.data(), payload.data() + payload.length);
-    bytes_.resize((bytes_.size() + 3) / 4 * 4);
+    AppendValue(static_cast<uint32_t>((payload.length + kVarlenaBytes) << 2));
+    elements_.insert(elements_.end(), payload.data(), payload.data() + payload.length);
+    elements_.resize((elements_.size() + 3) / 4 * 4);
   }
   void AppendElement(const char* row) {
-    const PenumbraType type = layout_.type(0);
+    const PenumbraType type = layout_.type(column_);
     char room[kIntegerPayloadBytes];
-    if (type == PENUMBRA_NUMERIC) return AppendPayload(PayloadOf(layout_.GetNumeric(row, 0), room));
-    if (IsStringType(type)) return AppendPayload(layout_.Get<StringRef>(row, 0));
+    if (type == PENUMBRA_NUMERIC) return AppendPayload(PayloadOf(layout_.GetNumeric(row, column_), room));
+    if (IsStringType(type)) return AppendPayload(layout_.Get<StringRef>(row, column_));
     switch (FlatWidth(type, NumericForm::kInt64)) {
-      case 1: return Append(layout_.Get<uint8_t>(row, 0));
-      case 2: return Append(layout_.Get<uint16_t>(row, 0));
-      case 4: return Append(layout_.Get<uint32_t>(row, 0));
-      case 8: return Append(layout_.Get<uint64_t>(row, 0));
-      default: return Append(layout_.Get<uint128>(row, 0));
+      case 1: return AppendValue(layout_.Get<uint8_t>(row, column_));
+      case 2: return AppendValue(layout_.Get<uint16_t>(row, column_));
+      case 4: return AppendValue(layout_.Get<uint32_t>(row, column_));
+      case 8: return AppendValue(layout_.Get<uint64_t>(row, column_));
+      default: return AppendValue(layout_.Get<uint128>(row, column_));
     }
   }
 
   const uint32_t element_oid_;
   const RowLayout& layout_;
-  std::vector<char> bytes_;
+  const int column_;
+  uint64_t count_ = 0;
+  bool has_nulls_ = false;
+  std::vector<char> bits_;      // by element: it is not null
+  std::vector<char> elements_;  // that are not null; they begin at a multiple of 8
 };
 
 }  // namespace penumbra

@@ -45,18 +45,15 @@ int64_t MovingRows(const PenumbraWindowCall& call) {
   return rows > kFrameRowsMax ? -1 : static_cast<int64_t>(rows < 0 ? 0 : rows);
 }
 
-// Of string_agg, array_agg and json_agg. A value of n rows takes as many steps, so those that differ from row to row
-// have few, unless they are beginnings of one text.
+// Of string_agg, array_agg and json_agg. A frame that moves is taken up anew for each row, so it has few.
 const char* RefusalOfCollecting(const PenumbraWindowCall& call, int order_key_count) {
   constexpr int64_t kCollectedRowsMax = 128;
   const bool begins = call.start.kind == PENUMBRA_FRAME_UNBOUNDED_PRECEDING;
-  const bool is_whole = begins && call.end.kind == PENUMBRA_FRAME_UNBOUNDED_FOLLOWING;
-  const bool grows = call.aggregate.function == PENUMBRA_AGG_STRING_AGG ? begins : is_whole;
   if (call.aggregate.function == PENUMBRA_AGG_JSON_AGG) return "json of a window's rows";
   if (order_key_count == 0) return "a window's aggregate that shows the order of rows";
-  if (grows && call.exclusion == PENUMBRA_EXCLUDE_NO_OTHERS) return nullptr;
+  if (begins && call.exclusion == PENUMBRA_EXCLUDE_NO_OTHERS) return nullptr;
   const int64_t rows = begins ? -1 : MovingRows(call);
-  return rows < 0 || rows > kCollectedRowsMax ? "a collecting aggregate over a frame of more than 128 rows" : nullptr;
+  return rows < 0 || rows > kCollectedRowsMax ? "a collecting aggregate over a frame that moves, not of at most 128 rows" : nullptr;
 }
 
 }  // namespace

@@ -93,7 +93,9 @@ class PartitionReader {
   bool Next(Batch* batch) {
     if (batches_.empty() || batches_[0].begin + batches_[0].count == end_) return false;
     environment_.CheckCancelled();
-    for (WindowBatch& of_order : batches_) of_order.Advance(end_);
+    uint32_t wanted = kVectorRows;
+    for (const Function& function : functions_) wanted = std::min(wanted, function.values->RowsWanted());
+    for (WindowBatch& of_order : batches_) of_order.Advance(end_, wanted);
     arena_.Reset();
     columns_.clear();
     const uint32_t count = batches_[0].count;

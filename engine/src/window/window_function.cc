@@ -25,14 +25,14 @@ WindowBatch::WindowBatch(const WindowRows& r, uint64_t first) : rows(r), begin(f
   peer_numbers[0] = rows.CountPeers(partition_begins[0], first + 1);
 }
 
-void WindowBatch::Advance(uint64_t end) {
+void WindowBatch::Advance(uint64_t end, uint32_t wanted) {
   // What holds of the row before, or of the first.
   const uint32_t last = count == 0 ? 0 : count - 1;
   uint64_t partition_begin = partition_begins[last], partition_end = partition_ends[last];
   uint64_t peer_begin = peer_begins[last], peer_end = peer_ends[last];
   uint64_t peer_number = peer_numbers[last];
   begin += count;
-  count = static_cast<uint32_t>(std::min<uint64_t>(kVectorRows, end - begin));
+  count = static_cast<uint32_t>(std::min<uint64_t>(wanted, end - begin));
   for (uint32_t i = 0; i < count; ++i) {
     const uint64_t row = begin + i;
     if (row == peer_end) {

@@ -23,8 +23,8 @@ struct WindowBatch {
 
   // Before the row `first`.
   WindowBatch(const WindowRows& r, uint64_t first);
-  // The next rows, not past `end`, where a partition ends.
-  void Advance(uint64_t end);
+  // The next rows, `wanted` at most, not past `end`, where a partition ends.
+  void Advance(uint64_t end, uint32_t wanted);
 };
 
 // A reader's; batches come in order.
@@ -32,6 +32,8 @@ class WindowFunction {
  public:
   virtual ~WindowFunction() = default;
   virtual Vector Evaluate(const WindowBatch& batch, Arena& arena) = 0;
+  // At most so many rows shall the next batch have, because their values are large.
+  virtual uint32_t RowsWanted() const { return kVectorRows; }
 };
 
 std::unique_ptr<WindowFunction> CreateWindowFunction(const WindowFunctionSpec& spec, const WindowInput& input,

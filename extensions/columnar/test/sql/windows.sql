@@ -144,10 +144,12 @@ SELECT * FROM windows('SELECT id, array_agg(n) OVER w, array_agg(v) FILTER (WHER
 SELECT * FROM windows('SELECT id, array_agg(t) OVER (w ROWS 2 PRECEDING), string_agg(t, ''; '') OVER (w ROWS BETWEEN 90 PRECEDING AND 30 FOLLOWING EXCLUDE CURRENT ROW),
   array_agg(v) OVER (w ROWS BETWEEN 2 FOLLOWING AND 5 FOLLOWING) FROM win WINDOW w AS (PARTITION BY p ORDER BY id)');
 SELECT * FROM windows('SELECT id, string_agg(t, '','') OVER (), array_agg(id) OVER () FROM win WHERE id < 400');
+SELECT * FROM windows('SELECT id, array_agg(v) OVER (PARTITION BY p ORDER BY o, id), array_agg(t) OVER (PARTITION BY p ORDER BY o) FROM win');
+SELECT * FROM windows('SELECT id, array_length(array_agg(n) FILTER (WHERE o <> 2) OVER (ORDER BY id GROUPS BETWEEN UNBOUNDED PRECEDING AND 2 FOLLOWING), 1) FROM win');
 SELECT * FROM windows('SELECT id, string_agg(t, '','') OVER (PARTITION BY length(t), v ORDER BY id) FROM win');
 
 -- what is PostgreSQL's: the engine sorts for it
-SELECT * FROM windows('SELECT id, array_agg(v) OVER (PARTITION BY p ORDER BY id) FROM win WHERE id < 900');
+SELECT * FROM windows('SELECT id, array_agg(v) OVER (ORDER BY id ROWS BETWEEN 1 FOLLOWING AND UNBOUNDED FOLLOWING) FROM win WHERE id < 900');
 SELECT * FROM windows('SELECT id, array_agg(v) OVER (ORDER BY id ROWS 128 PRECEDING) FROM win WHERE id < 900');
 SELECT * FROM windows('SELECT id, json_agg(v) OVER (PARTITION BY p ORDER BY id) FROM win WHERE id < 900');
 SELECT * FROM windows('SELECT id, sum(f) OVER (ORDER BY id ROWS BETWEEN 2000 PRECEDING AND CURRENT ROW) FROM win');
