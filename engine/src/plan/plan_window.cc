@@ -53,7 +53,9 @@ const char* RefusalOfCollecting(const PenumbraWindowCall& call, int order_key_co
   if (order_key_count == 0) return "a window's aggregate that shows the order of rows";
   if (begins && call.exclusion == PENUMBRA_EXCLUDE_NO_OTHERS) return nullptr;
   const int64_t rows = begins ? -1 : MovingRows(call);
-  return rows < 0 || rows > kCollectedRowsMax ? "a collecting aggregate over a frame that moves, not of at most 128 rows" : nullptr;
+  return rows < 0 || rows > kCollectedRowsMax
+             ? "a collecting aggregate over a frame that moves, not of at most 128 rows"
+             : nullptr;
 }
 
 }  // namespace
