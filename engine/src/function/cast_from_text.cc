@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <cstring>
 #include <string_view>
 
 #include "function/calendar.h"
@@ -16,6 +17,8 @@ namespace penumbra {
 namespace {
 
 [[noreturn]] void Refuse() { throw EngineError(PENUMBRA_UNSUPPORTED, "text that is not the plain form of its type"); }
+
+constexpr int kInt64Digits = 18;  // any so many fit
 
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
@@ -33,9 +36,48 @@ std::string_view WithoutPlus(std::string_view text) {
   return text;
 }
 
+// The number that eight bytes are, the first of which is the lowest; false: not all are digits.
+bool ReadEightDigits(uint64_t bytes, uint64_t* value) {
+  constexpr uint64_t kZeros = 0x3030303030303030, kHigh = 0xf0f0f0f0f0f0f0f0, kSixes = 0x0606060606060606;
+  // A digit has 3 in its upper half, also when 6 is added.
+  if (((bytes & kHigh) ^ kZeros) != 0 || (((bytes + kSixes) & kHigh) ^ kZeros) != 0) return false;
+  bytes -= kZeros;
+  bytes = (bytes * 10 + (bytes >> 8)) & 0x00ff00ff00ff00ff;    // numbers of two digits
+  bytes = (bytes * 100 + (bytes >> 16)) & 0x0000ffff0000ffff;  // of four
+  *value = (bytes * 10000 + (bytes >> 32)) & uint64_t{0xffffffff};
+  return true;
+}
+
+// The number that so many digits are, at most kInt64Digits; false: not all are digits.
+bool ReadDigits(std::string_view digits, uint64_t* value) {
+  uint64_t number = 0;
+  size_t at = 0;
+  for (; at < digits.size() % 8; ++at) {
+    if (!IsDigit(digits[at])) return false;
+    number = number * 10 + static_cast<uint64_t>(digits[at] - '0');
+  }
+  for (; at < digits.size(); at += 8) {
+    uint64_t bytes, eight;
+    std::memcpy(&bytes, digits.data() + at, 8);
+    if (!ReadEightDigits(bytes, &eight)) return false;
+    number = number * 100000000 + eight;
+  }
+  *value = number;
+  return true;
+}
+
 template <typename T>
 T ReadInteger(std::string_view text) {
   const std::string_view digits = WithoutPlus(WithoutBlanks(text));
+  const bool has_minus = !digits.empty() && digits[0] == '-';
+  const size_t digit_count = digits.size() - has_minus;
+  if (digit_count - 1 < kInt64Digits) {
+    uint64_t magnitude;
+    if (!ReadDigits(digits.substr(has_minus), &magnitude)) Refuse();
+    const int64_t value = has_minus ? -static_cast<int64_t>(magnitude) : static_cast<int64_t>(magnitude);
+    if (value != static_cast<T>(value)) Refuse();
+    return static_cast<T>(value);
+  }
   T value{};
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
   if (error != std::errc() || end != digits.data() + digits.size()) Refuse();
@@ -63,7 +105,6 @@ T ReadFloat(std::string_view text) {
   return value;
 }
 
-constexpr int kInt64Digits = 18;      // any so many fit
 constexpr int kNumericDigits = 1000;  // PostgreSQL reads more
 
 void ReadNumeric(std::string_view text, uint32_t row, NumericWriter& writer) {
