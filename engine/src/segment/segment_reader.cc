@@ -132,6 +132,23 @@ void DecodePlainStrings(const SegmentView& segment, uint32_t begin, uint32_t cou
   }
 }
 
+// Rows that lie apart are fetched from memory while those before them become references.
+template <typename Length>
+void DecodeSelectedStrings(const SegmentView& segment, uint32_t begin, const uint16_t* selected, uint32_t count,
+                           StringRef* refs) {
+  constexpr uint32_t kAhead = 32;
+  PlainStrings<Length> strings(segment);
+  const Length* lengths = segment.part<Length>(kCodes) + begin;
+  const char* ahead[kAhead];
+  for (uint32_t i = 0; i < count + kAhead; ++i) {
+    const char*& bytes = ahead[i % kAhead];
+    if (i >= kAhead) refs[i - kAhead] = LoadStringRef(bytes, lengths[selected[i - kAhead]]);
+    if (i >= count) continue;
+    bytes = strings.Bytes(begin + selected[i]);
+    __builtin_prefetch(bytes);
+  }
+}
+
 // All `count` rows from begin on, or with `selected` those.
 template <typename Length>
 void DecodeStringsOf(const SegmentView& segment, uint32_t begin, const uint16_t* selected, uint32_t count, Arena& arena,
@@ -140,8 +157,7 @@ void DecodeStringsOf(const SegmentView& segment, uint32_t begin, const uint16_t*
     CompressedStrings<Length> strings(segment, arena);
     for (uint32_t i = 0; i < count; ++i) refs[i] = strings.At(begin + (selected != nullptr ? selected[i] : i));
   } else if (selected != nullptr) {
-    PlainStrings<Length> strings(segment);
-    for (uint32_t i = 0; i < count; ++i) refs[i] = strings.At(begin + selected[i]);
+    DecodeSelectedStrings<Length>(segment, begin, selected, count, refs);
   } else {
     DecodePlainStrings<Length>(segment, begin, count, refs);
   }
