@@ -6,6 +6,7 @@
 // Several aggregates may share one accumulator: sum(x), avg(x) and count(x) all read one state.
 #pragma once
 
+#include <algorithm>
 #include <deque>
 #include <memory>
 #include <optional>
@@ -18,6 +19,7 @@
 #include "operator/execution_environment.h"
 #include "segment/segment.h"
 #include "vector/arena.h"
+#include "vector/block_cache.h"
 #include "vector/result_vector.h"
 #include "vector/vector.h"
 
@@ -32,7 +34,9 @@ struct BigSums {
 // Owns what states point to. Used by one thread at a time; states may point into several stores.
 class StateStore {
  public:
-  explicit StateStore(MemoryBudget* budget) : budget_(budget), arena_(budget, size_t{16} << 10) {}
+  explicit StateStore(MemoryBudget* budget)
+      : budget_(budget),
+        arena_(budget, kFirstBlockBytes, std::min(kHugePageBytes, budget->budget_bytes() / kBlocksOfBudget)) {}
   ~StateStore() { budget_->Subtract(sums_bytes_); }
   Arena& arena() { return arena_; }
   BigSums* AddSums() {
@@ -43,6 +47,8 @@ class StateStore {
   size_t bytes() const { return arena_.bytes() + sums_bytes_; }
 
  private:
+  static constexpr size_t kFirstBlockBytes = size_t{16} << 10;
+  static constexpr size_t kBlocksOfBudget = 32;
   static constexpr size_t kSumsBytes = sizeof(BigSums) + 64;  // with the digits, roughly
   MemoryBudget* budget_;
   Arena arena_;
@@ -73,6 +79,8 @@ class Accumulator {
       : state_bytes_(state_bytes), has_variable_part_(has_variable_part) {}
   virtual ~Accumulator() = default;
   uint32_t state_bytes() const { return state_bytes_; }
+  // Whether of rows without nulls AddRun() needs their number alone, whichever they are.
+  virtual bool only_counts() const { return false; }
 
   // Adds rows of the arguments, which are flat and stand side by side, to one state. Rows that are null in the first
   // are passed over; with several arguments these are null in all of them, but for AggregateNeeds::kRows. count(*) gets
