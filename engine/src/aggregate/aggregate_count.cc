@@ -8,6 +8,8 @@ class CountAccumulator : public Accumulator {
  public:
   CountAccumulator() : Accumulator(8, false) {}
 
+  bool only_counts() const override { return true; }
+
   void AddRun(char* state, const Vector* arguments, RowSelection selection, StateStore&) const override {
     CountAt(state) += CountValid(*arguments, selection);
   }

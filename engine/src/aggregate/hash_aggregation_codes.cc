@@ -1,5 +1,6 @@
 #include "aggregate/hash_aggregation_codes.h"
 
+#include <bit>
 #include <cstring>
 
 #include "kernels/kernels.h"
@@ -31,21 +32,23 @@ bool FindIntegerBounds(const Vector& key, uint32_t rows, int64_t* least, int64_t
 
 namespace {
 
-// codes[i] (+)= stride * code_of(i), with null rows as null_code.
+// codes[i] (+)= stride * code_of(i), with null rows as null_code: whatever those have is added first, and then taken
+// away modulo the width of a code.
 template <bool kIsFirst, typename Code, typename CodeOf>
 void AddCodesOf(const Vector& key, uint32_t rows, uint32_t stride, uint32_t null_code, CodeOf&& code_of, Code* codes) {
-  const uint64_t* validity = key.validity;
-  if (validity == nullptr) {
-    for (uint32_t i = 0; i < rows; ++i) {
-      Code term = static_cast<Code>(code_of(i) * stride);
-      codes[i] = kIsFirst ? term : static_cast<Code>(codes[i] + term);
-    }
-    return;
-  }
   for (uint32_t i = 0; i < rows; ++i) {
-    bool is_valid = (validity[i / 64] >> (i % 64)) & 1;
-    Code term = static_cast<Code>((is_valid ? code_of(i) : null_code) * stride);
+    const Code term = static_cast<Code>(code_of(i) * stride);
     codes[i] = kIsFirst ? term : static_cast<Code>(codes[i] + term);
+  }
+  if (key.validity == nullptr) return;
+  const Code null_term = static_cast<Code>(null_code * stride);
+  for (uint32_t begin = 0; begin < rows; begin += 64) {
+    uint64_t nulls = ~key.validity[begin / 64];
+    if (rows - begin < 64) nulls &= (uint64_t{1} << (rows - begin)) - 1;
+    for (; nulls != 0; nulls &= nulls - 1) {
+      const uint32_t i = begin + static_cast<uint32_t>(std::countr_zero(nulls));
+      codes[i] = static_cast<Code>(codes[i] + null_term - code_of(i) * stride);
+    }
   }
 }
 

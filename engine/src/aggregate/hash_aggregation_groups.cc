@@ -87,24 +87,31 @@ void GroupAggregation::UpdateByNumber(Local& local, const uint16_t* numbers, uin
   const std::vector<char*>& groups = local.memo.groups();
   const uint32_t group_count = static_cast<uint32_t>(groups.size());
   StateStore& store = local.groups.store();
-  bool is_sorted = false;
-  RowSelection sorted;
+  bool is_counted = false, is_sorted = false;
+  RowSelection counted;
   for (const Update& update : updates) {
     const AccumulatorSlot& slot = layout_.accumulators[update.accumulator];
     if (group_count == 1) {
       slot.accumulator->AddRun(groups[0] + slot.offset, update.arguments, update.selection, store);
       continue;
     }
-    if (!is_sorted || sorted.rows != update.selection.rows || sorted.count != update.selection.count) {
-      local.by_number.Sort(numbers, group_count, update.selection.rows, update.selection.count);
-      sorted = update.selection;
+    const RowSelection& selection = update.selection;
+    if (!is_counted || counted.rows != selection.rows || counted.count != selection.count) {
+      local.by_number.Count(numbers, group_count, selection.rows, selection.count);
+      counted = selection;
+      is_counted = true;
+      is_sorted = false;
+    }
+    const bool only_counts = slot.accumulator->only_counts() && update.arguments->validity == nullptr;
+    if (!only_counts && !is_sorted) {
+      local.by_number.Sort(numbers, selection.rows, selection.count);
       is_sorted = true;
     }
     for (uint32_t n = 0; n < group_count; ++n) {
       const uint32_t begin = local.by_number.begin(n), end = local.by_number.begin(n + 1);
       if (begin == end) continue;
-      // All rows in order: as good as no selection.
-      const bool is_dense = end - begin == rows;
+      // All rows in order, or any: as good as no selection.
+      const bool is_dense = end - begin == rows || only_counts;
       RowSelection run{is_dense ? nullptr : local.by_number.rows() + begin, end - begin};
       slot.accumulator->AddRun(groups[n] + slot.offset, update.arguments, run, store);
     }
@@ -234,7 +241,6 @@ void GroupAggregation::MergePartition(Partition* partition, StateStore& store) {
       for (uint32_t begin = 0; begin < page_rows; begin += kMergeBlockRows) {
         const uint32_t end = std::min(page_rows, begin + kMergeBlockRows);
         for (uint32_t i = begin; i < end; ++i) directory.Prefetch(KeyLayout::Hash(page + size_t{i} * row_bytes));
-        for (uint32_t i = begin; i < end; ++i) directory.PrefetchRow(KeyLayout::Hash(page + size_t{i} * row_bytes));
         for (uint32_t i = begin; i < end; ++i) {
           char* row = page + size_t{i} * row_bytes;
           if (!merge(row)) drop(row);

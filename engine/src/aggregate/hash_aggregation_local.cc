@@ -1,6 +1,8 @@
 #include "aggregate/hash_aggregation_local.h"
 
 #include <algorithm>
+#include <bit>
+#include <cstring>
 
 namespace penumbra {
 namespace {
@@ -48,8 +50,29 @@ void LocalGroups::StartRows() {
 inline char* LocalGroups::NewRow(const char* image) {
   char* row = rows_[PartitionOf(KeyLayout::Hash(image), 0)].Add();
   std::memcpy(row, image, layout_.keys.image_bytes());
-  if (layout_.keys.has_strings()) layout_.keys.OwnStrings(row, store_->arena());
+  if (layout_.keys.has_strings()) OwnStrings(row);
   return row;
+}
+
+void LocalGroups::OwnStrings(char* row) {
+  uint64_t sharing = sharing_slots_;
+  for (uint32_t i = 0; i < layout_.keys.string_count(); ++i, sharing >>= 1) {
+    char* slot = KeyLayout::StringSlot(row, i);
+    const StringRef ref = StringAt(slot);
+    if ((sharing & 1) == 0 || ref.is_inline()) {
+      OwnString(slot, store_->arena());
+      continue;
+    }
+    uint64_t end;
+    std::memcpy(&end, ref.pointer + ref.length - 8, 8);
+    StringRef& shared = shared_[((end + ref.length) * 0x9e3779b97f4a7c15) >> (64 - std::bit_width(kSharedStrings - 1))];
+    if (shared == ref) {
+      std::memcpy(slot, &shared, sizeof(shared));
+    } else {
+      OwnString(slot, store_->arena());
+      shared = StringAt(slot);
+    }
+  }
 }
 
 void LocalGroups::MakeRoom() {
@@ -86,6 +109,7 @@ void LocalGroups::FindOrInsert(const Vector* keys, RowSelection selection, Arena
   const uint32_t count = selection.count;
   const size_t stride = layout_.keys.image_bytes();
   layout_.keys.BuildImages(keys, selection, arena, images_.data());
+  sharing_slots_ = layout_.keys.SlotsOfFewStrings(keys);
   if (unprobed_rows_left_ > 0) {
     unprobed_rows_left_ -= std::min<uint64_t>(unprobed_rows_left_, count);
     for (uint32_t i = 0; i < count; ++i) groups[i] = NewRow(images + i * stride);
@@ -93,7 +117,6 @@ void LocalGroups::FindOrInsert(const Vector* keys, RowSelection selection, Arena
   }
   if (directory_.row_count() > kPrefetchRows) {
     for (uint32_t i = 0; i < count; ++i) directory_.Prefetch(KeyLayout::Hash(images + i * stride));
-    for (uint32_t i = 0; i < count; ++i) directory_.PrefetchRow(KeyLayout::Hash(images + i * stride));
   }
   for (uint32_t i = 0; i < count; ++i) {
     const char* image = images + i * stride;
@@ -119,6 +142,7 @@ void LocalGroups::Spill() {
   }
   StartRows();
   store_ = std::make_unique<StateStore>(&environment_.budget);
+  std::fill_n(shared_, kSharedStrings, StringRef());
   directory_.Reset(kFirstDirectoryRows);
   table_.Forget();
   probed_rows_ = 0;

@@ -40,6 +40,7 @@ class LocalGroups {
 
  private:
   char* NewRow(const char* image);
+  void OwnStrings(char* row);
   void MakeRoom();
   void StartRows();
 
@@ -52,6 +53,10 @@ class LocalGroups {
   GroupTable table_;
   std::vector<uint16_t> new_rows_;
   std::vector<char> images_;
+  // Of keys that are few strings rows share copies: here are those of late, at places by their bytes.
+  static constexpr uint32_t kSharedStrings = 64;
+  StringRef shared_[kSharedStrings];
+  uint64_t sharing_slots_ = 0;  // of the batch in hand: KeyLayout::SlotsOfFewStrings()
   std::vector<RowPages> rows_;
   std::vector<SpilledRows> spilled_;
   std::shared_ptr<SpillFile> file_;

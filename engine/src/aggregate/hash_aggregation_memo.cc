@@ -95,17 +95,21 @@ void CodeMemo::Forget() {
   groups_.clear();
 }
 
-void RowsByNumber::Sort(const uint16_t* numbers, uint32_t number_count, const uint16_t* selected, uint32_t count) {
-  // Four quarters counted and placed side by side: the chains of increments are independent, and
-  // the order within a number stays that of the rows.
-  constexpr uint32_t kQuarters = 4;
+namespace {
+
+uint16_t RowAt(const uint16_t* selected, uint32_t i) {
+  return selected == nullptr ? static_cast<uint16_t>(i) : selected[i];
+}
+
+}  // namespace
+
+void RowsByNumber::Count(const uint16_t* numbers, uint32_t number_count, const uint16_t* selected, uint32_t count) {
   uint16_t places[kQuarters][kMaxNumbers] = {};
   const uint32_t quarter = count / kQuarters;
-  auto row_at = [&](uint32_t i) { return selected == nullptr ? static_cast<uint16_t>(i) : selected[i]; };
   for (uint32_t i = 0; i < quarter; ++i) {
-    for (uint32_t q = 0; q < kQuarters; ++q) ++places[q][numbers[row_at(q * quarter + i)]];
+    for (uint32_t q = 0; q < kQuarters; ++q) ++places[q][numbers[RowAt(selected, q * quarter + i)]];
   }
-  for (uint32_t i = kQuarters * quarter; i < count; ++i) ++places[kQuarters - 1][numbers[row_at(i)]];
+  for (uint32_t i = kQuarters * quarter; i < count; ++i) ++places[kQuarters - 1][numbers[RowAt(selected, i)]];
   uint32_t at = 0;
   for (uint32_t n = 0; n < number_count; ++n) {
     begins_[n] = at;
@@ -116,14 +120,21 @@ void RowsByNumber::Sort(const uint16_t* numbers, uint32_t number_count, const ui
     }
   }
   begins_[number_count] = at;
+  std::memcpy(places_, places, sizeof(places));
+}
+
+void RowsByNumber::Sort(const uint16_t* numbers, const uint16_t* selected, uint32_t count) {
+  uint16_t places[kQuarters][kMaxNumbers];
+  std::memcpy(places, places_, sizeof(places));
+  const uint32_t quarter = count / kQuarters;
   for (uint32_t i = 0; i < quarter; ++i) {
     for (uint32_t q = 0; q < kQuarters; ++q) {
-      const uint16_t row = row_at(q * quarter + i);
+      const uint16_t row = RowAt(selected, q * quarter + i);
       rows_[places[q][numbers[row]]++] = row;
     }
   }
   for (uint32_t i = kQuarters * quarter; i < count; ++i) {
-    const uint16_t row = row_at(i);
+    const uint16_t row = RowAt(selected, i);
     rows_[places[kQuarters - 1][numbers[row]]++] = row;
   }
 }

@@ -38,11 +38,17 @@ class RowsByNumber {
  public:
   static constexpr uint32_t kMaxNumbers = 64;
   // count of the selected rows; numbers[row] < number_count <= kMaxNumbers
-  void Sort(const uint16_t* numbers, uint32_t number_count, const uint16_t* selected, uint32_t count);
-  const uint16_t* rows() const { return rows_; }
+  void Count(const uint16_t* numbers, uint32_t number_count, const uint16_t* selected, uint32_t count);
   uint32_t begin(uint32_t number) const { return begins_[number]; }
+  // After Count() of the same rows, once.
+  void Sort(const uint16_t* numbers, const uint16_t* selected, uint32_t count);
+  const uint16_t* rows() const { return rows_; }
 
  private:
+  // Four quarters counted and placed side by side: the chains of increments are independent, and the order within a
+  // number stays that of the rows.
+  static constexpr uint32_t kQuarters = 4;
+  uint16_t places_[kQuarters][kMaxNumbers];
   uint16_t rows_[kVectorRows];
   uint32_t begins_[kMaxNumbers + 1];
 };

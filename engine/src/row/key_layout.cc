@@ -374,6 +374,19 @@ int64_t KeyLayout::Integer(const char* image, int key) const {
   }
 }
 
+uint64_t KeyLayout::SlotsOfFewStrings(const Vector* keys) const {
+  constexpr uint32_t kFewStrings = 256;
+  uint64_t slots = 0, slot = 1;
+  for (int k = 0; k < count(); ++k) {
+    if (!HasStringSlot(slots_[k].type)) continue;
+    const Vector& v = keys[k];
+    const bool is_few = v.is_constant() || (v.form == VectorForm::kDictionary && v.dictionary_size <= kFewStrings);
+    slots |= is_few ? slot : 0;
+    slot <<= 1;
+  }
+  return slots;
+}
+
 void KeyLayout::OwnStrings(char* image, Arena& arena) const {
   for (uint32_t i = 0; i < string_count_; ++i) OwnString(image + 8 + 16 * i, arena);
 }

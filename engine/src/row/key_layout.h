@@ -68,6 +68,10 @@ class KeyLayout {
   // The value of a key of an integer type (IsIntegerType) that is not null.
   int64_t Integer(const char* image, int key) const;
 
+  // A bit for each string slot whose keys are the entries of a small dictionary, or a constant.
+  uint64_t SlotsOfFewStrings(const Vector* keys) const;
+  uint32_t string_count() const { return string_count_; }
+  static char* StringSlot(char* image, uint32_t i) { return image + 8 + 16 * i; }
   // Copies the long strings of an image into `arena`.
   void OwnStrings(char* image, Arena& arena) const;
   // The long strings of an image, as row_strings.h's functions for one.
