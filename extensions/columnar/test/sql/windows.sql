@@ -165,7 +165,12 @@ SELECT count(s) FROM (SELECT nth_value(v, o) OVER (ORDER BY id) AS s FROM win) s
 SELECT count(s) FROM (SELECT nth_value(v, -1) OVER (ORDER BY id) AS s FROM win) s;
 SELECT count(s) FROM (SELECT ntile(o) OVER (ORDER BY id) AS s FROM win) s;
 SELECT count(s) FROM (SELECT ntile(v) OVER (PARTITION BY p ORDER BY id) AS s FROM win WHERE id < 0) s;
-SELECT max(octet_length(s)) FROM (SELECT string_agg(t, repeat('-', 1000000)) OVER (ORDER BY id ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING) AS s FROM win) s;
+DO $$
+BEGIN
+	PERFORM max(octet_length(s)) FROM (SELECT string_agg(t, repeat('-', 1000000)) OVER (ORDER BY id ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING) AS s FROM win) s;
+EXCEPTION WHEN program_limit_exceeded THEN  -- its text depends on the version
+	RAISE WARNING '%', SQLSTATE;
+END $$;
 SELECT max(s) FROM (SELECT sum(10 / v) OVER (ORDER BY id) AS s FROM win) s;
 SELECT count(s) FROM (SELECT lag(v, 1, 10 / (id - 2)) OVER (ORDER BY id) AS s FROM win) s;
 -- the order of the rows saves a sort; not where partitions of text come in another one
