@@ -63,6 +63,17 @@ order_clauses_drop_constants(List *keys)
 }
 
 bool
+order_clauses_have_keys(const PlannerInfo *root, List *clauses)
+{
+	List	   *keys = NIL;
+	ListCell   *lc;
+
+	foreach(lc, clauses)
+		keys = lappend(keys, get_sortgroupclause_expr(lfirst_node(SortGroupClause, lc), root->processed_tlist));
+	return order_clauses_drop_constants(keys) != NIL;
+}
+
+bool
 order_clauses_add(PlannerInfo *root, const RelPipeline *planned, List *clauses, PipelineStage *stage)
 {
 	ListCell   *lc;

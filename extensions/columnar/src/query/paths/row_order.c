@@ -17,7 +17,6 @@
 #include "catalog/pg_aggregate.h"
 #include "catalog/pg_type.h"
 #include "nodes/nodeFuncs.h"
-#include "optimizer/optimizer.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 
@@ -61,17 +60,6 @@ aggregate_walker(Node *node, void *context)
 }
 
 static bool
-window_has_order(const PlannerInfo *root, const WindowClause *window)
-{
-	List	   *keys = NIL;
-	ListCell   *lc;
-
-	foreach(lc, window->orderClause)
-		keys = lappend(keys, get_sortgroupclause_expr(lfirst_node(SortGroupClause, lc), root->processed_tlist));
-	return order_clauses_drop_constants(keys) != NIL;
-}
-
-static bool
 window_walker(Node *node, void *context)
 {
 	const PlannerInfo *root = context;
@@ -89,7 +77,7 @@ window_walker(Node *node, void *context)
 		if (window->winref == function->winref &&
 			(stage_window_needs_order(function, window->frameOptions) ||
 			 (function->winagg && is_made_in_order(function->winfnoid, function->wintype))))
-			return !window_has_order(root, window);
+			return !order_clauses_have_keys(root, window->orderClause);
 	}
 	return false;
 }

@@ -125,18 +125,6 @@ functions_of(PlannerInfo *root, const WindowAggPath *path)
 	return functions.found;
 }
 
-/* Whether one of the keys is not the same for all rows. */
-static bool
-have_keys(PlannerInfo *root, List *clauses)
-{
-	List	   *keys = NIL;
-	ListCell   *lc;
-
-	foreach(lc, clauses)
-		keys = lappend(keys, get_sortgroupclause_expr(lfirst_node(SortGroupClause, lc), root->processed_tlist));
-	return order_clauses_drop_constants(keys) != NIL;
-}
-
 bool
 window_paths_are_of_all_rows(PlannerInfo *root, List *windows)
 {
@@ -146,7 +134,7 @@ window_paths_are_of_all_rows(PlannerInfo *root, List *windows)
 	{
 		const WindowClause *window = lfirst_node(WindowAggPath, lc)->winclause;
 
-		if (have_keys(root, window->partitionClause) || have_keys(root, window->orderClause))
+		if (order_clauses_have_keys(root, window->partitionClause) || order_clauses_have_keys(root, window->orderClause))
 			return false;
 	}
 	return true;
@@ -163,7 +151,7 @@ show_order_of_peers(PlannerInfo *root, List *windows)
 	{
 		const WindowAggPath *path = lfirst_node(WindowAggPath, lc);
 
-		if (!have_keys(root, path->winclause->orderClause))
+		if (!order_clauses_have_keys(root, path->winclause->orderClause))
 			continue;
 		foreach(lc2, functions_of(root, path))
 		{
