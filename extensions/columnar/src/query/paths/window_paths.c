@@ -134,7 +134,8 @@ window_paths_are_of_all_rows(PlannerInfo *root, List *windows)
 	{
 		const WindowClause *window = lfirst_node(WindowAggPath, lc)->winclause;
 
-		if (order_clauses_have_keys(root, window->partitionClause) || order_clauses_have_keys(root, window->orderClause))
+		if (order_clauses_have_keys(root, window->partitionClause) ||
+			order_clauses_have_keys(root, window->orderClause))
 			return false;
 	}
 	return true;
