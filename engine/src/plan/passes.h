@@ -1,8 +1,8 @@
 // Rewrites of a plan's graph, all invisible in its result. Each stands in a file of its own, with its rule
 // and why the result is the same; passes.cc has their order and what an order depends on.
 //
-// `order` has the operators that the output depends on, inputs first. A pass may change operators and exchange what
-// neighbours are, but the numbers keep their places: the adapter knows those of scans.
+// `order` has the operators that the output depends on, inputs first. A pass may change operators, exchange what
+// neighbours are and leave one out, but the numbers keep their places: the adapter knows those of scans.
 #pragma once
 
 #include <vector>

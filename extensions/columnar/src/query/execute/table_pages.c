@@ -28,7 +28,6 @@
 #include "access/xact.h"
 #include "access/xloginsert.h"
 #include "catalog/catalog.h"
-#include "catalog/pg_am.h"
 #include "executor/instrument.h"
 #include "pgstat.h"
 #include "storage/bufmgr.h"
@@ -58,7 +57,7 @@ table_pages_begin(Relation rel, CommandId command)
 {
 	TablePages *pages;
 
-	if (rel->rd_rel->relam != HEAP_TABLE_AM_OID || RelationIsLogicallyLogged(rel) || RelationGetNumberOfBlocks(rel) > 0)
+	if (RelationIsLogicallyLogged(rel) || RelationGetNumberOfBlocks(rel) > 0)
 		return NULL;
 	pages = palloc(sizeof(TablePages));
 	pages->rel = rel;

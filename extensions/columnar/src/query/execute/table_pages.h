@@ -19,7 +19,7 @@
 
 typedef struct TablePages TablePages;
 
-/* Of an empty heap table that no one else can see; NULL: its rows have to go through its access method. */
+/* Of a heap table that no one else can see; NULL: its rows have to go through its access method. */
 extern TablePages *table_pages_begin(Relation rel, CommandId command);
 
 /* Appends a copy of a tuple of at most so many bytes, and sets in its header what an insertion does. */

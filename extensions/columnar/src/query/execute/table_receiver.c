@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * table_receiver.c
- *	  Rows of CREATE TABLE AS, inserted in batches.
+ *	  Rows of CREATE TABLE AS, put on pages or inserted in batches.
  *
  * PostgreSQL's receiver of CREATE TABLE AS inserts row by row: for each it
  * copies the row twice, looks for a page, locks it and writes a record of WAL.

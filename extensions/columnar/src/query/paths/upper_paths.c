@@ -504,19 +504,6 @@ add_row_order(PlannerInfo *root, RelOptInfo *input_rel, RelPipeline *planned, bo
 }
 
 static bool
-has_positions(const PipelineStage *stage)
-{
-	ListCell   *lc;
-
-	foreach(lc, stage_outputs(stage))
-	{
-		if (stage_scan_is_position(lfirst(lc)))
-			return true;
-	}
-	return false;
-}
-
-static bool
 shows_row_order(List *aggrefs)
 {
 	ListCell   *lc;
@@ -986,7 +973,8 @@ add_windows(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel)
 	/* Partitions may be read side by side. */
 	in_row_order = IS_SIMPLE_REL(input_rel) && !root->simple_rte_array[input_rel->relid]->inh &&
 		row_order_is_of_windows(root) && window_paths_are_of_all_rows(root, windows) &&
-		!has_positions(planned->pipeline->top) && add_row_order(root, input_rel, planned, true);
+		stage_scan_find_position(stage_outputs(planned->pipeline->top)) == NULL &&
+		add_row_order(root, input_rel, planned, true);
 	if (window_paths_add_stages(root, planned, windows, in_row_order, &pathkeys) &&
 		finish_target(root, UPPERREL_WINDOW, planned, CLAUSE_WINDOWS, output_rel, target, NODE_WINDOW, pathkeys))
 		return;

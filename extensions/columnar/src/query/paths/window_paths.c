@@ -163,24 +163,6 @@ show_order_of_peers(PlannerInfo *root, List *windows)
 	return false;
 }
 
-/* That of the order in which rows are read, to a window without keys. */
-static void
-add_row_order_key(const PipelineStage *below, PipelineStage *stage)
-{
-	List	   *outputs = stage_outputs(below);
-	ListCell   *lc;
-
-	Assert(stage->exprs == NIL);
-	foreach(lc, outputs)
-	{
-		if (stage_scan_is_position(lfirst(lc)))
-		{
-			stage->exprs = list_make1(lfirst(lc));
-			stage->sort_flags = list_make1_int(0);
-		}
-	}
-}
-
 /* rows: those below all windows. */
 static bool
 add_window(PlannerInfo *root, RelPipeline *planned, const RelPipeline *rows, bool in_row_order,
@@ -203,7 +185,11 @@ add_window(PlannerInfo *root, RelPipeline *planned, const RelPipeline *rows, boo
 	if (!order_clauses_add(root, planned, clause->orderClause, stage))
 		return false;
 	if (in_row_order)
-		add_row_order_key(below, stage);
+	{
+		Assert(stage->exprs == NIL);
+		stage->exprs = list_make1(stage_scan_find_position(stage_outputs(below)));
+		stage->sort_flags = list_make1_int(0);
+	}
 	frame->winref = clause->winref;
 	frame->frameOptions = clause->frameOptions;
 	frame->startOffset = clause->startOffset;

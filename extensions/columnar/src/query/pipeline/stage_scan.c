@@ -70,6 +70,20 @@ stage_scan_is_position(const Node *column)
 		((const Var *) column)->vartype == INT8OID;
 }
 
+Node *
+stage_scan_find_position(List *columns)
+{
+	Node	   *position = NULL;
+	ListCell   *lc;
+
+	foreach(lc, columns)
+	{
+		if (stage_scan_is_position(lfirst(lc)))
+			position = lfirst(lc);
+	}
+	return position;
+}
+
 bool
 stage_scan_has_positions(const PipelineStage *stage)
 {

@@ -24,6 +24,8 @@ extern bool stage_scan_add_to_plan(Translation *translation, PipelineStage *stag
 extern bool stage_scan_add_positions(Pipeline *pipeline, Index name);
 extern bool stage_scan_has_positions(const PipelineStage *stage);
 extern bool stage_scan_is_position(const Node *column);
+/* The last of the columns that is one; NULL: none is. */
+extern Node *stage_scan_find_position(List *columns);
 /* What is one, of the relation. */
 extern Var *stage_scan_position(Index name);
 

@@ -151,18 +151,17 @@ translate_rows_order(Translation *translation, const Aggref *aggref, PenumbraAgg
 	List	   *flags = NIL;
 	ListCell   *lc;
 
-	foreach(lc, translation->inputs)
+	if (clauses == NIL)
 	{
-		if (clauses == NIL && stage_scan_is_position(lfirst(lc)))
+		Node	   *position = stage_scan_find_position(translation->inputs);
+
+		if (position == NULL)
 		{
-			exprs = list_make1(lfirst(lc));
-			flags = list_make1_int(0);
+			translation->reason = psprintf("aggregate %s in the order of rows", format_procedure(aggref->aggfnoid));
+			return false;
 		}
-	}
-	if (clauses == NIL && exprs == NIL)
-	{
-		translation->reason = psprintf("aggregate %s in the order of rows", format_procedure(aggref->aggfnoid));
-		return false;
+		exprs = list_make1(position);
+		flags = list_make1_int(0);
 	}
 	foreach(lc, clauses)
 	{
