@@ -403,16 +403,18 @@ class CteQueryGenerator:
         seen = [relation]
         for source, other in readers[1:]:
             pair = self._pair(self.choose(seen), other)
-            kind = self.choose(("JOIN", "JOIN", "JOIN", "LEFT JOIN", "FULL JOIN"))
+            kind = self.choose(("JOIN", "JOIN", "JOIN", "LEFT JOIN", "RIGHT JOIN", "FULL JOIN"))
             if pair:
                 more = f" AND {self._condition(other)}" if self.random.random() < 0.2 else ""
+                more += f" AND {self._condition(self.choose(seen))}" if self.random.random() < 0.1 else ""
                 sql += f" {kind} {source} ON {pair[0]} = {pair[1]}{more}"
             else:
                 sql += f" CROSS JOIN (SELECT count(*) AS c1 FROM {source}) AS {other.name}"
                 other = Relation(other.name, (Column(f"{other.name}.c1", FEW),))
             seen.append(other)
         shown = [column for relation in seen for column in self._shown(relation)[:2]]
-        return _body(shown, f" FROM {sql}{self._where(*seen)}")
+        of_each = " AND ".join(map(self._condition, seen)) if self.random.random() < 0.3 else ""
+        return _body(shown, f" FROM {sql}{self._where(*seen, first=of_each)}")
 
     def _read_by_union(self, read: Relation) -> Body:
         readers = [self._reader(self.choose((read, read, self.choose(self.ctes)))) for _ in range(self.choose((2, 2, 3)))]

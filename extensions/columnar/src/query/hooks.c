@@ -28,6 +28,7 @@
 #include "query/paths/inline_ctes.h"
 #include "query/paths/join_paths.h"
 #include "query/paths/join_search.h"
+#include "query/paths/narrow_ctes.h"
 #include "query/paths/scan_paths.h"
 #include "query/paths/upper_paths.h"
 #include "query/paths/wishes.h"
@@ -144,15 +145,22 @@ plan_query(COMPAT_PLANNER_PARAMETERS, Planning *planning)
  */
 #define VECTORS_ADVANTAGE 2
 
+/*
+ * The filter of a join reaches what one reader alone computes, which no cost
+ * tells.  Where a CTE has only the rows that some reader wants, little else is
+ * gained by computing them for all readers at once.
+ */
+#define READERS_ADVANTAGE 1.5
+
 static bool
-is_better(PlannedStmt *inlined, PlannedStmt *ordinary)
+is_better(PlannedStmt *inlined, PlannedStmt *ordinary, bool is_narrowed)
 {
 	Cost		cost = ordinary->planTree->total_cost;
 
 	if (!require_plan_is_penumbra(inlined))
 		return false;
 	if (require_plan_is_penumbra(ordinary))
-		return inlined->planTree->total_cost < cost;
+		return inlined->planTree->total_cost < cost * (is_narrowed ? READERS_ADVANTAGE : 1);
 	return MODE_IS_FORCED() || inlined->planTree->total_cost < cost * VECTORS_ADVANTAGE;
 }
 
@@ -216,22 +224,30 @@ penumbra_planner(COMPAT_PLANNER_PARAMETERS)
 	Planning	other;
 	bool		has_ctes = planning.is_enabled && inline_ctes_has_any(query);
 	/* The planner writes into the query, so copies are made before. */
-	Query	   *original = has_ctes ? copyObject(query) : NULL;
 	Query	   *inlined = has_ctes ? inline_ctes(query) : NULL;
+	Query	   *narrowed = has_ctes ? narrow_ctes(query) : NULL;
+	Query	   *original = has_ctes ? copyObject(narrowed != NULL ? narrowed : query) : NULL;
+	Query	   *given = query;
 	PlannedStmt *stmt;
 
 	planning.is_permitted = planning.is_enabled && privileges_permit(query);
 	other = planning;
+	if (narrowed != NULL)
+		query = narrowed;
 	stmt = plan_query(COMPAT_PLANNER_ARGUMENTS, &planning);
 	if (planning.has_single_ctes && !shared_ctes_are_computed_once(stmt))
 	{
-		Query	   *given = query;
-
 		planning = other;
 		planning.leaves_single_ctes = true;
 		query = original;
 		stmt = plan_query(COMPAT_PLANNER_ARGUMENTS, &planning);
-		query = given;
+	}
+	query = given;
+	if (narrowed != NULL && !plan_walk_finds_ours(stmt))
+	{
+		/* PostgreSQL's alone is what it would be without us */
+		planning = other;
+		stmt = plan_query(COMPAT_PLANNER_ARGUMENTS, &planning);
 	}
 	if (inlined != NULL && planning.tables != NIL && !planning.has_executions &&
 		(planning.has_conditions_of_ctes || !require_plan_is_penumbra(stmt)) &&
@@ -240,7 +256,7 @@ penumbra_planner(COMPAT_PLANNER_PARAMETERS)
 		SecondPlanning second = {COMPAT_PLANNER_VALUES, .query = inlined, .planning = &other};
 
 		/* In the place of a reference a CTE's constants may meet conditions that fail on them. */
-		if (attempt(plan_second, &second) && is_better(second.stmt, stmt) &&
+		if (attempt(plan_second, &second) && is_better(second.stmt, stmt, narrowed != NULL) &&
 			!(other.has_single_ctes && !shared_ctes_are_computed_once(second.stmt)))
 		{
 			stmt = second.stmt;

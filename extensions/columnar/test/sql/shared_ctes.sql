@@ -66,6 +66,40 @@ SELECT same('WITH s AS (SELECT shop, day, sum(amount) AS total FROM sales GROUP 
 SELECT same('WITH s AS (SELECT region, sum(amount) AS total FROM sales JOIN shops USING (shop) GROUP BY region)
   SELECT a.region FROM s a WHERE a.total >= ALL (SELECT total FROM s)');
 
+-- Each reader has conditions: the CTE has the rows that some reader wants, and no more.
+CREATE VIEW totals AS SELECT shop, day, sum(x) AS total FROM (SELECT shop, day, amount * 1.0 AS x FROM sales UNION SELECT shop, day, 1 FROM sales) u GROUP BY shop, day;
+SELECT * FROM plan('WITH s AS (SELECT * FROM totals)
+  SELECT a.total, b.total FROM s a JOIN s b USING (day) WHERE a.shop = 3 AND b.shop = 2 + 2 AND a.day < ''2024-02-01'' AND a.day > b.day - b.shop');
+SELECT * FROM plan('WITH s AS (SELECT * FROM totals), t AS (SELECT day, max(total) AS most FROM s WHERE shop < 9 GROUP BY day)
+  SELECT count(*) FROM t JOIN s USING (day) WHERE shop IN (4, 11)') p WHERE p ~ 'Filter|Having';
+SELECT * FROM plan('WITH s AS (SELECT * FROM totals)
+  SELECT count(*) FROM shops LEFT JOIN s a ON a.shop = shops.shop AND a.day = ''2024-02-01'' WHERE EXISTS (SELECT 1 FROM s WHERE s.shop = shops.shop AND s.day = ''2024-03-01'')') p
+  WHERE p ~ 'Filter|Having';
+SELECT same('WITH s AS (SELECT * FROM totals) SELECT a.shop, a.day, b.day FROM s a LEFT JOIN s b ON a.shop = b.shop AND b.day < a.day AND b.day < ''2024-01-09'' WHERE a.day < ''2024-01-05''');
+SELECT same('WITH s AS (SELECT * FROM totals) SELECT a.shop, a.day, b.day FROM s a RIGHT JOIN s b ON a.shop = b.shop AND b.day < a.day AND a.shop < 9 WHERE b.shop < 13');
+-- Of a reader below an outer join a condition above says nothing of its rows; a FULL JOIN keeps all of both sides.
+SELECT * FROM plan('WITH s AS (SELECT * FROM totals) SELECT count(*) FROM s a LEFT JOIN s b ON a.day = b.day - 1 WHERE a.shop = 1 AND b.shop IS NULL') p
+  WHERE p ~ 'Filter|Having';
+SELECT same('WITH s AS (SELECT * FROM totals) SELECT a.shop, a.day FROM s a LEFT JOIN s b ON a.day = b.day - 87 WHERE a.shop = 1 AND b.shop IS NULL');
+SELECT same('WITH s AS (SELECT * FROM totals WHERE day < ''2024-01-09'') SELECT a.shop, b.shop FROM s a FULL JOIN s b ON a.day = b.day - 1 AND a.shop = b.shop AND a.shop < 5 AND b.shop < 4');
+-- A reader without a condition wants all rows. Conditions that can fail, that may tell equal values apart or that have
+-- values of another query stay where they are.
+SELECT * FROM plan('WITH s AS (SELECT * FROM totals) SELECT count(*) FROM s a JOIN s b USING (day) WHERE a.shop = 1') p WHERE p ~ 'Filter|Having';
+SELECT * FROM plan('WITH s AS (SELECT * FROM totals) SELECT count(*) FROM s a JOIN s b USING (day) WHERE 10 / a.shop = 1 AND b.shop = 1') p WHERE p ~ 'Filter|Having';
+SELECT same('WITH s AS (SELECT * FROM totals) SELECT a.day FROM s a JOIN s b USING (day) WHERE a.total::text LIKE ''%0'' AND b.total::text LIKE ''%.00''');
+SELECT same('SELECT region, (WITH s AS (SELECT * FROM totals) SELECT count(*) FROM s a JOIN s b USING (day) WHERE a.shop = shops.shop AND b.shop = 1) FROM shops');
+-- What a CTE limits or numbers it does before, and it calls volatile functions for all of its rows.
+SELECT same('WITH s AS (SELECT *, rank() OVER (ORDER BY total) AS place FROM totals ORDER BY shop, day LIMIT 150) SELECT a.place, b.place FROM s a JOIN s b USING (day) WHERE a.shop = 1 AND b.shop = 11');
+CREATE SEQUENCE numbers;
+WITH s AS (SELECT shop, day, nextval('numbers') AS n FROM totals) SELECT count(*) FROM s a JOIN s b USING (day) WHERE a.shop = 1 AND b.shop = 11;
+SELECT last_value = (SELECT count(*) FROM totals) AS all_rows FROM numbers;
+-- Without a table that Penumbra has, the plan is PostgreSQL's own.
+RESET penumbra.mode;
+CREATE TABLE unknown AS SELECT * FROM shops;
+SELECT * FROM plan('WITH s AS (SELECT region, count(*) FROM unknown GROUP BY region) SELECT * FROM s a JOIN s b USING (count) WHERE a.region = ''r1'' AND b.region = ''r2''') p
+  WHERE p ~ 'Filter|Seq Scan';
+SET penumbra.mode = prefer;
+
 -- Windows whose values do not depend on the order of peers, and others.
 SELECT same('WITH s AS (SELECT shop, day, sum(amount) AS total, rank() OVER (PARTITION BY shop ORDER BY day) AS r FROM sales GROUP BY 1, 2)
   SELECT a.shop, a.day, b.total, c.total FROM s a JOIN s b ON b.shop = a.shop AND b.r = a.r - 1 JOIN s c ON c.shop = a.shop AND c.r = a.r + 1');
