@@ -143,8 +143,9 @@ void JoinTable::Enter(int round, uint32_t partition, const std::vector<const Row
 }
 
 // Partitions are no ranges of keys, so places are shared. begins_[i + 2] counts key i in the first round; in the second
-// begins_[i + 1] is where its next row goes, and in the end where the next key's begin. Atomic additions do not
-// overlap: what they touch is fetched a block ahead, or each waits for memory where the array is beyond the caches.
+// begins_[i + 1] is where its next row goes, and in the end where the next key's begin. An atomic addition waits for
+// what it touches and for all stores before it. So both are fetched a block ahead, and rows are copied when the block's
+// additions are done.
 void JoinTable::EnterArray(int round, const std::vector<const RowPages*>& rows,
                            const ExecutionEnvironment& environment) {
   uint32_t* const slots = begins_ + (round == 0 ? 2 : 1);
@@ -152,12 +153,16 @@ void JoinTable::EnterArray(int round, const std::vector<const RowPages*>& rows,
     const char* row;
     uint32_t* slot;
   } block[64];
+  char* places[std::size(block)];
   size_t count = 0;
   const auto enter = [&] {
     for (size_t i = 0; i < count; ++i) {
       const uint32_t at = std::atomic_ref(*block[i].slot).fetch_add(1, std::memory_order_relaxed);
-      if (round == 1) std::memcpy(rows_ + size_t{at} * row_bytes_, block[i].row + skipped_bytes_, row_bytes_);
+      if (round == 0) continue;
+      places[i] = rows_ + size_t{at} * row_bytes_;
+      __builtin_prefetch(places[i], 1);
     }
+    for (size_t i = 0; round == 1 && i < count; ++i) std::memcpy(places[i], block[i].row + skipped_bytes_, row_bytes_);
     count = 0;
   };
   ForEachRow(rows, environment, [&](const char* row) {

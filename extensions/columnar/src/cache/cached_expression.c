@@ -299,6 +299,31 @@ is_fixed_field(const FieldSelect *field)
 	return get_typtype(getBaseType(exprType((Node *) field->arg))) == TYPTYPE_COMPOSITE;
 }
 
+static bool
+is_fixed_text_function(Oid function)
+{
+	/* a setting says how many digits the text of a float has */
+	return function < FirstGenbkiObjectId && function != F_FLOAT4OUT && function != F_FLOAT8OUT &&
+		func_volatile(function) == PROVOLATILE_IMMUTABLE;
+}
+
+/* A cast by way of the value's text. */
+static bool
+is_fixed_cast(const CoerceViaIO *cast)
+{
+	Oid			argument_type = exprType((Node *) cast->arg);
+	Oid			output;
+	Oid			input;
+	Oid			io_param;
+	bool		is_varlena;
+
+	if (!is_fixed_type(argument_type) || !is_fixed_type(cast->resulttype))
+		return false;
+	getTypeOutputInfo(argument_type, &output, &is_varlena);
+	getTypeInputInfo(cast->resulttype, &input, &io_param);
+	return is_fixed_text_function(output) && is_fixed_text_function(input);
+}
+
 /* The node's own value follows from those of its arguments. */
 static bool
 is_fixed_node(Node *node)
@@ -328,8 +353,7 @@ is_fixed_node(Node *node)
 		case T_NullTest:
 			return !((NullTest *) node)->argisrow;
 		case T_CoerceViaIO:
-			return exprType((Node *) ((CoerceViaIO *) node)->arg) == JSONBOID &&
-				((CoerceViaIO *) node)->resulttype == TEXTOID;
+			return is_fixed_cast((CoerceViaIO *) node);
 		case T_RelabelType:
 			return true;
 		case T_FieldSelect:
@@ -390,7 +414,10 @@ canonical_mutator(Node *node, void *context)
 	else if (IsA(copy, NullTest))
 		((NullTest *) copy)->location = -1;
 	else if (IsA(copy, CoerceViaIO))
+	{
 		((CoerceViaIO *) copy)->location = -1;
+		((CoerceViaIO *) copy)->coerceformat = COERCE_EXPLICIT_CAST;
+	}
 	else if (IsA(copy, RelabelType))
 		((RelabelType *) copy)->location = -1;
 	return copy;
@@ -461,6 +488,8 @@ can_fail_walker(Node *node, void *context)
 	Oid			function = node == NULL ? InvalidOid : called_function(node);
 
 	if (OidIsValid(function) && !never_fails(function))
+		return true;
+	if (node != NULL && IsA(node, CoerceViaIO) && ((CoerceViaIO *) node)->resulttype != TEXTOID)
 		return true;
 	return node != NULL && expression_tree_walker(node, can_fail_walker, context);
 }

@@ -88,5 +88,20 @@ SELECT * FROM compared($$SELECT id, to_hex(hashtext(url)) FROM parted WHERE id >
 SELECT * FROM compared($$SELECT p.id, v.n, split_part(p.url, '/', 3) FROM parted p JOIN visit v ON to_hex(hashtext(p.url)) = to_hex(hashtext(v.url)) WHERE v.id < 200$$);
 UPDATE parted SET url = 'https://changed.example.org/again/' || id WHERE id % 1000 = 9;
 SELECT * FROM compared($$SELECT split_part(url, '/', 3), count(*) FROM parted WHERE to_hex(hashtext(url)) < '8' GROUP BY 1$$);
-DROP TABLE visit, fragile, broken, parted;
+-- casts by way of the value's text; a setting says what the text of a float is
+CREATE TABLE texts AS SELECT i AS id, 11 + i % 2 || '.' || i % 12500 / 250 || '.' || i % 250 || '.1' AS ip, i / 7.0::float8 AS f, '{"a": ' || i % 40 || '}' AS body,
+	CASE WHEN i = 50000 THEN 'none' ELSE '10.0.0.' || i % 200 END AS bad FROM generate_series(1, 60000) i;
+VACUUM ANALYZE texts;
+SELECT penumbra.load('texts') > 0 AS loaded;
+-- values that repeat, but are many, are calls until they are cached
+SELECT * FROM compared($$SELECT ip::inet << '12.0.0.0/9', count(*) FROM texts GROUP BY 1$$);
+SELECT penumbra.load('texts', ARRAY['ip::inet', $$(body::jsonb) ->> 'a'$$, $$ip::inet << '12.0.0.0/9'$$]) > 0 AS loaded;
+SELECT * FROM compared($$SELECT ip::inet << '12.0.0.0/9', count(*) FROM texts GROUP BY 1$$);
+SELECT * FROM compared($$SELECT inet(ip), count(*) FROM texts WHERE id < 30000 GROUP BY 1$$);
+SELECT * FROM compared($$SELECT (body::jsonb) ->> 'a', count(*) FROM texts GROUP BY 1$$);
+SELECT penumbra.load('texts', ARRAY['f::text']);
+SELECT penumbra.load('texts', ARRAY['bad::inet']);
+SELECT * FROM compared($$SELECT count(*) FROM texts WHERE CASE WHEN id < 40000 THEN bad::inet < '10.0.0.9' END$$);
+SELECT count(*) FROM texts WHERE bad::inet < '10.0.0.9';
+DROP TABLE texts, visit, fragile, broken, parted;
 DROP FUNCTION compared, explained, mine;

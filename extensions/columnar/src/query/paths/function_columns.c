@@ -6,7 +6,7 @@
  * A function of values that repeat is a host call (host_call.h).  One of values that
  * hardly do would be left to PostgreSQL, with all that follows.  So the largest
  * expressions around such functions are asked for as columns, and are columns
- * once they are cached.
+ * once they are cached.  So are those whose values repeat, but are many.
  *
  * Only expressions that are evaluated for each row of a table count: conditions,
  * arguments of aggregates, keys of groups and orders.  What only the rows of the
@@ -27,12 +27,24 @@
 #include "query/paths/function_columns.h"
 #include "query/paths/wishes.h"
 #include "query/pipeline/function_map.h"
+#include "query/pipeline/host_call.h"
 #include "query/pipeline/rel_pipeline.h"
 #include "query/pipeline/stage_scan.h"
 #include "query/pipeline/translate_expr.h"
 #include "query/planning/expression_columns.h"
 #include "query/planning/planning.h"
 #include "query/planning/relation_numbers.h"
+
+/* Less takes a few milliseconds at most. */
+#define CALLS_WISHED_MIN 10000
+
+/* How the engine runs an expression that is no column yet. */
+typedef enum
+{
+	RUN_NOT,
+	RUN_BY_MANY_CALLS,			/* of PostgreSQL */
+	RUN_WELL
+} Run;
 
 typedef struct WishedFunction
 {
@@ -63,7 +75,7 @@ may_be_lacking(Node *node)
 		mapping = function_map_lookup(((OpExpr *) node)->opfuncid);
 	}
 	else
-		return false;
+		return IsA(node, CoerceViaIO);
 	/* of patterns, the engine has those that have an automaton */
 	return mapping == NULL || mapping->shape == SHAPE_REGEX || mapping->shape == SHAPE_REGEX_NO_CASE ||
 		mapping->shape == SHAPE_REGEX_GROUP;
@@ -134,24 +146,24 @@ reads_whole_columns(Node *node)
 	return true;
 }
 
-/* Whether it runs in vectors as it is, with the host calls that are worth it. */
-static bool
-engine_takes(PlannerInfo *root, Index relid, Node *node)
+static Run
+how_it_runs(PlannerInfo *root, Index relid, Node *node)
 {
 	Translation *translation = translation_begin(NULL, NULL);
 	List	   *attnums = NIL;
 	Bitmapset  *used = NULL;
 	int			member = -1;
-	bool		is_taken;
+	Run			run = RUN_NOT;
 
 	pull_varattnos(node, relid, &used);
 	while ((member = bms_next_member(used, member)) >= 0)
 		attnums = lappend_int(attnums, member + FirstLowInvalidHeapAttributeNumber);
 	translation->weighs_calls = true;
-	is_taken = stage_scan_add_to_plan(translation, rel_pipeline_begin_scan(root, relid, attnums)->top) &&
-		translate_expr(translation, relation_numbers_normalize(root, node)) >= 0;
+	if (stage_scan_add_to_plan(translation, rel_pipeline_begin_scan(root, relid, attnums)->top) &&
+		translate_expr(translation, relation_numbers_normalize(root, node)) >= 0)
+		run = host_call_evaluations(translation) >= CALLS_WISHED_MIN ? RUN_BY_MANY_CALLS : RUN_WELL;
 	translation_end(translation);
-	return is_taken;
+	return run;
 }
 
 /* The relation's expression, of the columns of its partition. */
@@ -166,12 +178,12 @@ expression_of_table(PlannerInfo *root, Index relid, Index table, Node *node)
 	return adjust_appendrel_attrs(root, expression_of_table(root, relid, appinfo->parent_relid, node), 1, &appinfo);
 }
 
-/* Makes it a column, or asks for that; what runs as it is becomes one only if it is cached already. */
+/* Makes it a column, or asks for that; what runs well becomes one only if it is cached already. */
 static bool
 take(PlannerInfo *root, Index relid, Node *node)
 {
 	Planning   *planning = planning_current();
-	bool		is_taken = engine_takes(root, relid, node);
+	Run			run = how_it_runs(root, relid, node);
 	List	   *wishes = NIL;
 	ListCell   *lc;
 
@@ -182,12 +194,12 @@ take(PlannerInfo *root, Index relid, Node *node)
 		ColumnKey	key;
 
 		if (expression_columns_is_cached(root, table, expression_of_table(root, relid, table, node),
-										 is_taken ? EXPRESSION_KNOWN : EXPRESSION_USEFUL, &key))
+										 run == RUN_WELL ? EXPRESSION_KNOWN : EXPRESSION_USEFUL, &key))
 			continue;
-		if (is_taken)
+		if (run == RUN_WELL)
 			return false;
 		if (!column_key_is_expression(key))
-			return true;
+			return run == RUN_NOT;
 		wished = palloc(sizeof(WishedFunction));
 		*wished = (WishedFunction) {root, table, key};
 		wishes = lappend(wishes, wished);
@@ -195,7 +207,7 @@ take(PlannerInfo *root, Index relid, Node *node)
 	if (wishes == NIL)
 		expression_columns_add(root, node);
 	planning->wished_functions = list_concat(planning->wished_functions, wishes);
-	return true;
+	return wishes == NIL || run == RUN_NOT;
 }
 
 static bool

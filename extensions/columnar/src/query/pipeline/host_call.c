@@ -331,6 +331,18 @@ is_worth_it(const Translation *translation, const HostCall *call)
 		distinct_of_inputs(planning, call->inputs, &rows) * ROWS_PER_INPUT_MIN <= rows;
 }
 
+double
+host_call_evaluations(const Translation *translation)
+{
+	double		evaluations = 0;
+	double		rows;
+	ListCell   *lc;
+
+	foreach(lc, translation->host_calls)
+		evaluations += distinct_of_inputs(planning_current(), ((const HostCall *) lfirst(lc))->inputs, &rows);
+	return evaluations;
+}
+
 /* ---------------------------------------------------------------- translation */
 
 static int

@@ -37,6 +37,9 @@ extern PenumbraExpr host_call_translate(Translation *translation, Node *node);
  */
 extern PenumbraExpr host_call_class(Translation *translation, Node *node);
 
+/* How often PostgreSQL will evaluate the translation's calls, by the statistics of their inputs. */
+extern double host_call_evaluations(const Translation *translation);
+
 /* Whether an expression, or a list of some, can be evaluated by itself, of its inputs. */
 extern bool host_call_can_evaluate(Node *node);
 /*
