@@ -439,7 +439,7 @@ put_elements(Node *node, void *elements)
 static Node *
 canonical_set(Node *expr)
 {
-	const FuncExpr *call = list_image_call(expr);
+	const FuncExpr *call = list_image_canonical_call(expr);
 	Node	   *elements = list_image_elements(expr);
 	bool		is_fixed = true;
 	FuncExpr   *canonical = makeNode(FuncExpr);
@@ -500,7 +500,7 @@ cached_expression_can_fail(Node *expr)
 {
 	if (!list_image_is_set(expr))
 		return value_image_can_fail(value_image_of(exprType(expr))) || can_fail_walker(expr, NULL);
-	return can_fail_walker(linitial(list_image_call(expr)->args), NULL) ||
+	return can_fail_walker(linitial(list_image_canonical_call(expr)->args), NULL) ||
 		can_fail_walker(list_image_replace_elements(expr, list_image_one_element()), NULL);
 }
 

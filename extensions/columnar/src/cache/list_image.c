@@ -63,6 +63,31 @@ is_call(const Node *node, Oid function)
 		list_length(((const FuncExpr *) node)->args) == 1;
 }
 
+/* The function whose array has the rows of one that splits a text; InvalidOid: it is none of these. */
+static Oid
+splitting_to_array(Oid function)
+{
+	switch (function)
+	{
+		case F_STRING_TO_TABLE_TEXT_TEXT:
+			return F_STRING_TO_ARRAY_TEXT_TEXT;
+		case F_STRING_TO_TABLE_TEXT_TEXT_TEXT:
+			return F_STRING_TO_ARRAY_TEXT_TEXT_TEXT;
+		case F_REGEXP_SPLIT_TO_TABLE_TEXT_TEXT:
+			return F_REGEXP_SPLIT_TO_ARRAY_TEXT_TEXT;
+		case F_REGEXP_SPLIT_TO_TABLE_TEXT_TEXT_TEXT:
+			return F_REGEXP_SPLIT_TO_ARRAY_TEXT_TEXT_TEXT;
+		default:
+			return InvalidOid;
+	}
+}
+
+static bool
+splits_text(const Node *node)
+{
+	return IsA(node, FuncExpr) && OidIsValid(splitting_to_array(((const FuncExpr *) node)->funcid));
+}
+
 #define KEY_COLUMN		1
 #define VALUE_COLUMN	2
 
@@ -116,7 +141,7 @@ list_image_elements(const Node *expr)
 	}
 	if (value_image_of(exprType(expr)) == NULL || value_image_of(exprType(expr))->composed != NULL)
 		return NULL;
-	if (is_call(expr, F_UNNEST_ANYARRAY) || is_call(expr, F_JSONB_ARRAY_ELEMENTS_TEXT) ||
+	if (is_call(expr, F_UNNEST_ANYARRAY) || splits_text(expr) || is_call(expr, F_JSONB_ARRAY_ELEMENTS_TEXT) ||
 		is_call(expr, F_JSONB_OBJECT_KEYS) || is_column(expr, F_JSONB_EACH, KEY_COLUMN) ||
 		is_column(expr, F_JSONB_EACH_TEXT, KEY_COLUMN) || is_column(expr, F_JSONB_EACH_TEXT, VALUE_COLUMN))
 		return unconstify(Node *, expr);
@@ -130,6 +155,24 @@ list_image_call(const Node *expr)
 	Node	   *elements = list_image_elements(expr);
 
 	return (FuncExpr *) (IsA(elements, FieldSelect) ? (Node *) ((FieldSelect *) elements)->arg : elements);
+}
+
+FuncExpr *
+list_image_canonical_call(const Node *expr)
+{
+	FuncExpr   *call = list_image_call(expr);
+	FuncExpr   *split;
+
+	if (!splits_text((Node *) call))
+		return call;
+	split = copyObject(call);
+	split->funcid = splitting_to_array(call->funcid);
+	split->funcretset = false;
+	split->funcresulttype = TEXTARRAYOID;
+	call = makeFuncExpr(F_UNNEST_ANYARRAY, TEXTOID, list_make1(split), call->funccollid, call->funccollid,
+						COERCE_EXPLICIT_CALL);
+	call->funcretset = true;
+	return call;
 }
 
 Node *
@@ -155,7 +198,7 @@ list_image_column(FuncExpr *call, AttrNumber column)
 bool
 list_image_may_be_refused(const Node *expr)
 {
-	return list_image_call(expr)->funcid != F_UNNEST_ANYARRAY;
+	return list_image_canonical_call(expr)->funcid != F_UNNEST_ANYARRAY;
 }
 
 typedef struct Replacement

@@ -33,6 +33,8 @@ extern Node *list_image_elements(const Node *expr);
 #define list_image_is_set(expr) (list_image_elements((const Node *) (expr)) != NULL)
 /* The call. */
 extern FuncExpr *list_image_call(const Node *expr);
+/* The same, by unnest() where it splits a text: the one that is cached. */
+extern FuncExpr *list_image_canonical_call(const Node *expr);
 /* The column of a call in FROM, if that is of documents or not the only one; NULL: there is no such column. */
 extern Node *list_image_column(FuncExpr *call, AttrNumber column);
 /* Whether it raises errors for some arguments, of which the list is PENUMBRA_LIST_REFUSED. */

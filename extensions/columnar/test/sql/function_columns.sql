@@ -37,6 +37,9 @@ SELECT * FROM compared($$SELECT to_char(at, 'YYYY-MM'), to_hex(n), count(*) FROM
 -- unless they are cached
 SELECT penumbra.load('visit', ARRAY['to_hex(n)']) > 0 AS loaded;
 SELECT * FROM compared($$SELECT to_char(at, 'YYYY-MM'), to_hex(n), count(*) FROM visit GROUP BY 1, 2$$);
+-- what is made of such a text has no more values
+SELECT penumbra.load('visit', ARRAY[$$to_char(at, 'YYYYMM')$$]) > 0 AS loaded;
+SELECT * FROM compared($$SELECT to_date(to_char(at, 'YYYYMM') || '01', 'YYYYMMDD'), count(*) FROM visit GROUP BY 1$$);
 -- rows that were changed since
 UPDATE visit SET url = 'https://changed.example.org/' || id WHERE id % 1000 = 7;
 DELETE FROM visit WHERE id % 1000 = 8;

@@ -211,6 +211,26 @@ RESET ROLE;
 DROP OWNED BY unnest_reader;
 DROP ROLE unnest_reader;
 
+-- Texts that are split: by unnest() of an array or by a function of their own, which have the same lists.
+CREATE TABLE split (id int, csv text);
+INSERT INTO split SELECT k, CASE k % 9 WHEN 0 THEN NULL WHEN 1 THEN '' WHEN 2 THEN ',' WHEN 3 THEN 'none' ELSE 'a' || k % 4 || ',,none,long entry number ' || k % 50 || ';b,' || repeat('é', k % 30) END
+FROM generate_series(1, 20000) k;
+VACUUM ANALYZE split;
+SELECT reason('SELECT x, count(*) FROM split, string_to_table(csv, '','') x GROUP BY x');
+SELECT penumbra.load('split', ARRAY['id', 'csv', $$unnest(string_to_array(csv, ','))$$, $$string_to_table(csv, ',', 'none')$$, 'string_to_table(csv, NULL)', $$unnest(regexp_split_to_array(csv, '[,;]'))$$,
+  $$regexp_split_to_table(csv, 'LONG|é', 'i')$$]) > 0 AS loaded;
+SELECT agree(q) FROM (VALUES ('SELECT x, count(*), sum(id) FROM split, unnest(string_to_array(csv, '','')) x GROUP BY x'),
+  ('SELECT x, count(*), sum(id) FROM split, string_to_table(csv, '','') x GROUP BY x'),
+  ('SELECT id, x, o FROM split LEFT JOIN LATERAL string_to_table(csv, '','', ''none'') WITH ORDINALITY AS s(x, o) ON true WHERE id < 900'),
+  ('SELECT string_to_table(csv, NULL), count(*) FROM split GROUP BY 1'),
+  ('SELECT x, count(*) FROM split CROSS JOIN LATERAL regexp_split_to_table(csv, ''[,;]'') AS s(x) WHERE x <> '''' GROUP BY x'),
+  ('SELECT regexp_split_to_table(csv, ''[,;]''), count(DISTINCT id) FROM split GROUP BY 1'),
+  ('SELECT count(*), count(DISTINCT x) FROM (SELECT regexp_split_to_table(csv, ''LONG|é'', ''i'') x FROM split WHERE id % 3 = 0) s')) questions (q);
+UPDATE split SET csv = 'changed,' || id WHERE id % 700 = 0;
+SELECT agree('SELECT x, count(*), sum(id) FROM split, string_to_table(csv, '','') x GROUP BY x');
+SELECT penumbra.load('split', ARRAY[$$regexp_split_to_table(csv, ',', 'g')$$]);
+DROP TABLE split;
+
 -- Partitions, of which one has its columns in another order.
 CREATE TABLE parted (id int, tags text[]) PARTITION BY RANGE (id);
 CREATE TABLE parted_1 PARTITION OF parted FOR VALUES FROM (0) TO (1000);

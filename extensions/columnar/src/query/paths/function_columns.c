@@ -35,8 +35,8 @@
 #include "query/planning/planning.h"
 #include "query/planning/relation_numbers.h"
 
-/* Less takes a few milliseconds at most. */
-#define CALLS_WISHED_MIN 10000
+/* Fewer take some milliseconds. */
+#define CALLS_WISHED_MIN 20000
 
 /* How the engine runs an expression that is no column yet. */
 typedef enum
@@ -254,6 +254,13 @@ search_level(PlannerInfo *root)
 	(void) search_walker(root->parse->havingQual, &context);
 	context.is_per_row = true;
 	(void) search_walker((Node *) root->parse->jointree, &context);
+	for (int i = 1; i < root->simple_rel_array_size; i++)
+	{
+		const RangeTblEntry *rte = root->simple_rte_array[i];
+
+		if (rte != NULL && rte->rtekind == RTE_FUNCTION)
+			(void) search_walker((Node *) rte->functions, &context);
+	}
 }
 
 void

@@ -39,6 +39,7 @@
 #include "query/pipeline/pipeline.h"
 #include "query/pipeline/translate_expr.h"
 #include "query/pipeline/translate_type.h"
+#include "query/planning/expression_columns.h"
 #include "query/planning/planning.h"
 
 #define INPUTS_MAX 8
@@ -243,23 +244,31 @@ can_be_called(Translation *translation, Node *node, PenumbraType *type)
 
 /* ---------------------------------------------------------------- how many inputs there are */
 
+static double distinct_of_input(const Planning *planning, Node *input, Index relation, double *rows);
+
 /* The rows of a column's table, and its distinct values; INFINITY: not known. */
 static double
-distinct_of_column(const Planning *planning, const Var *var, double *rows)
+distinct_of_column(const Planning *planning, Index relation, AttrNumber attnum, double *rows)
 {
-	const RangeTblEntry *rte = var->varno > 0 && (int) var->varno <= list_length(planning->names)
-		? list_nth(planning->names, var->varno - 1) : NULL;
+	const RangeTblEntry *rte = relation > 0 && (int) relation <= list_length(planning->names)
+		? list_nth(planning->names, relation - 1) : NULL;
 	double		distinct = 0;
 	HeapTuple	tuple;
 
 	if (rte == NULL || rte->rtekind != RTE_RELATION)
 		return INFINITY;
+	if (expression_column_is(attnum))
+	{
+		List	   *column = linitial(expression_columns_list(list_make1_int(attnum), 0));
+
+		return distinct_of_input(planning, lsecond(column), relation, rows);
+	}
 	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(rte->relid));
 	if (!HeapTupleIsValid(tuple))
 		return INFINITY;
 	*rows = Max(*rows, ((Form_pg_class) GETSTRUCT(tuple))->reltuples);
 	ReleaseSysCache(tuple);
-	tuple = SearchSysCache3(STATRELATTINH, ObjectIdGetDatum(rte->relid), Int16GetDatum(var->varattno),
+	tuple = SearchSysCache3(STATRELATTINH, ObjectIdGetDatum(rte->relid), Int16GetDatum(attnum),
 							BoolGetDatum(rte->inh && has_subclass(rte->relid)));
 	if (HeapTupleIsValid(tuple))
 	{
@@ -269,7 +278,7 @@ distinct_of_column(const Planning *planning, const Var *var, double *rows)
 	return distinct > 0 ? distinct : distinct < 0 ? -distinct * *rows : INFINITY;
 }
 
-/* date_trunc(), extract() and date_part() of a long unit, and casts to date. */
+/* date_trunc(), extract() and date_part() of a long unit, texts of that, and casts to date. */
 static bool
 gives_few_values(Node *input)
 {
@@ -280,6 +289,8 @@ gives_few_values(Node *input)
 	const Const *unit = mapping != NULL ? linitial(func->args) : NULL;
 	char	   *name;
 
+	if (without_hidden_time(input) != input)
+		return true;
 	if (mapping == NULL)
 		return false;
 	if (mapping->function == PENUMBRA_FN_CAST)
@@ -296,8 +307,9 @@ gives_few_values(Node *input)
 	return false;
 }
 
+/* The columns are those of the relation; 0: of the relations that the Vars say. */
 static double
-distinct_of_input(const Planning *planning, Node *input, double *rows)
+distinct_of_input(const Planning *planning, Node *input, Index relation, double *rows)
 {
 	List	   *columns = pull_var_clause(input, PVC_INCLUDE_AGGREGATES | PVC_INCLUDE_WINDOWFUNCS |
 										  PVC_INCLUDE_PLACEHOLDERS);
@@ -305,7 +317,12 @@ distinct_of_input(const Planning *planning, Node *input, double *rows)
 	ListCell   *lc;
 
 	foreach(lc, columns)
-		distinct *= IsA(lfirst(lc), Var) ? distinct_of_column(planning, lfirst_node(Var, lc), rows) : INFINITY;
+	{
+		const Var  *var = lfirst(lc);
+
+		distinct *= IsA(var, Var)
+			? distinct_of_column(planning, relation > 0 ? relation : (Index) var->varno, var->varattno, rows) : INFINITY;
+	}
 	return gives_few_values(input) ? Min(distinct, FIELD_VALUES_MAX) : distinct;
 }
 
@@ -317,7 +334,7 @@ distinct_of_inputs(const Planning *planning, List *inputs, double *rows)
 	ListCell   *lc;
 
 	foreach(lc, inputs)
-		distinct *= distinct_of_input(planning, lfirst(lc), rows);
+		distinct *= distinct_of_input(planning, lfirst(lc), 0, rows);
 	return distinct;
 }
 
