@@ -320,8 +320,9 @@ distinct_of_input(const Planning *planning, Node *input, Index relation, double 
 	{
 		const Var  *var = lfirst(lc);
 
-		distinct *= IsA(var, Var)
-			? distinct_of_column(planning, relation > 0 ? relation : (Index) var->varno, var->varattno, rows) : INFINITY;
+		if (!IsA(var, Var))
+			return INFINITY;
+		distinct *= distinct_of_column(planning, relation > 0 ? relation : (Index) var->varno, var->varattno, rows);
 	}
 	return gives_few_values(input) ? Min(distinct, FIELD_VALUES_MAX) : distinct;
 }
