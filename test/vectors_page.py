@@ -97,8 +97,8 @@ What is not on this page is computed by PostgreSQL:
   evaluated for each day, or hour, if its format shows no more. A condition in HAVING is evaluated for each group.
 * In the select list, PostgreSQL computes other functions from the rows or groups that the engine gives. All below runs
   in vectors, with ORDER BY and LIMIT: of a million texts that are ordered, `sha512` hashes as many as LIMIT lets out.
-* An immutable function of PostgreSQL's own whose distinct arguments are many becomes a cached column, as soon as a second
-  query evaluates it for each row: in a condition, a key or an aggregate's argument. `penumbra.load('t',
+* An immutable function of PostgreSQL's own whose distinct arguments are many becomes a cached column, as soon as a
+  second query evaluates it for each row: in a condition, a key or an aggregate's argument. `penumbra.load('t',
   ARRAY['sha512(photo)'])` loads it at once, `penumbra.columns` shows it. `to_char` of a `timestamp` without `TM` is as
   good. One that raises an error for some row is no column.
 * Elsewhere such a function takes that step and what follows to PostgreSQL. `EXPLAIN` and the view `penumbra.refusals`
