@@ -90,6 +90,7 @@ SELECT same('WITH s AS (SELECT * FROM totals) SELECT a.day FROM s a JOIN s b USI
 SELECT same('SELECT region, (WITH s AS (SELECT * FROM totals) SELECT count(*) FROM s a JOIN s b USING (day) WHERE a.shop = shops.shop AND b.shop = 1) FROM shops');
 -- What a CTE limits or numbers it does before, and it calls volatile functions for all of its rows.
 SELECT same('WITH s AS (SELECT *, rank() OVER (ORDER BY total) AS place FROM totals ORDER BY shop, day LIMIT 150) SELECT a.place, b.place FROM s a JOIN s b USING (day) WHERE a.shop = 1 AND b.shop = 11');
+SELECT same('WITH s AS (SELECT shop, day, id FROM sales WHERE id < 90 FOR UPDATE) SELECT a.id, b.id FROM s a JOIN s b USING (day) WHERE a.shop = 1 AND b.shop = 1');
 CREATE SEQUENCE numbers;
 WITH s AS (SELECT shop, day, nextval('numbers') AS n FROM totals) SELECT count(*) FROM s a JOIN s b USING (day) WHERE a.shop = 1 AND b.shop = 11;
 SELECT last_value = (SELECT count(*) FROM totals) AS all_rows FROM numbers;

@@ -9,8 +9,8 @@
  * their disjunction.  From there PostgreSQL pushes it down by its own rules.
  *
  * The references keep their conditions, so each has the rows that it had.  The
- * CTE may not be volatile, since fewer calls would be seen, and the conditions
- * can neither fail nor tell equal values apart, so it does not matter for
+ * CTE may neither be volatile nor lock rows, since less would be seen, and the
+ * conditions can neither fail nor tell equal values apart, so it does not matter for
  * which rows, or for which row of a group, they are evaluated.
  *
  *-------------------------------------------------------------------------
@@ -180,6 +180,16 @@ select_from(Query *subquery, const CommonTableExpr *cte, Node *condition)
 }
 
 static bool
+locks_rows_walker(Node *node, void *context)
+{
+	if (node == NULL)
+		return false;
+	if (!IsA(node, Query))
+		return expression_tree_walker(node, locks_rows_walker, context);
+	return ((Query *) node)->rowMarks != NIL || query_tree_walker((Query *) node, locks_rows_walker, context, 0);
+}
+
+static bool
 narrow(CommonTableExpr *cte, Query *query)
 {
 	References	references = {.cte = cte};
@@ -187,10 +197,10 @@ narrow(CommonTableExpr *cte, Query *query)
 	Node	   *wanted;
 
 	if (cte->cterefcount < 2 || cte->cterecursive || cte->ctematerialized != CTEMaterializeDefault ||
-		inner->commandType != CMD_SELECT || inner->rowMarks != NIL)
+		inner->commandType != CMD_SELECT)
 		return false;
 	if (find_references((Node *) query, &references) || references.count != cte->cterefcount ||
-		contain_volatile_functions((Node *) inner))
+		contain_volatile_functions((Node *) inner) || locks_rows_walker((Node *) inner, NULL))
 		return false;
 	wanted = list_length(references.wanted) == 1 ? linitial(references.wanted)
 		: (Node *) make_orclause(references.wanted);
