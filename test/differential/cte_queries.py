@@ -1,6 +1,6 @@
 """Random queries whose CTEs are read several times: each reader has its own conditions, columns, joins and limits.
 
-Bodies are aggregations, windows, DISTINCT, joins, set operations, limits, recursion, volatile functions, and reads of
+Some readers have the CTE's body in its place. Bodies are aggregations, windows, DISTINCT, joins, set operations, limits, recursion, volatile functions, and reads of
 CTEs before them; readers are in joins, members of set operations, IN, EXISTS, scalar and LATERAL subqueries, below
 limits, and in branches that no row takes. Rows are determined by construction: sorts are by all columns that are shown,
 so that rows which change places are equal, and equal values are written alike.
@@ -71,6 +71,7 @@ class CteQueryGenerator:
         self.random = random.Random(f"ctes {seed}")
         self.choose = self.random.choice
         self.ctes: list[Relation] = []
+        self.bodies: dict[str, str] = {}  # of those that may be written out, with what their columns are called
         self.parameter = self.choose(("3", "40")) if self.random.random() < 0.12 else None
         self.draws_max = 1
         self.aliases = 0
@@ -90,6 +91,8 @@ class CteQueryGenerator:
         self.ctes.append(_named(name, body))
         is_volatile = any(name in body.sql for name in ("nextval", "random"))  # then it runs once, if it is asked
         hint = self.choose(("", "", "", "MATERIALIZED ", "" if is_volatile else "NOT MATERIALIZED "))
+        if not is_volatile:
+            self.bodies[name] = f"({body.sql}) AS {{}} ({_names(body)})"
         return f"{name} ({_names(body)}) AS {hint}({body.sql})"
 
     # ------------------------------------------------------------ parts
@@ -107,6 +110,8 @@ class CteQueryGenerator:
         columns = tuple(Column(f"{alias}.{column.name}", column.kind) for column in relation.columns)
         if self.random.random() < 0.15:
             return f"(SELECT * FROM {relation.name} AS {alias}{self._where(Relation(alias, columns))}) AS {alias}", Relation(alias, columns)
+        if relation.name in self.bodies and self.random.random() < 0.15:
+            return self.bodies[relation.name].format(alias), Relation(alias, columns)
         return f"{relation.name} AS {alias}", Relation(alias, columns)
 
     def _condition(self, relation: Relation) -> str:

@@ -30,6 +30,7 @@
 #include "query/paths/join_search.h"
 #include "query/paths/narrow_ctes.h"
 #include "query/paths/scan_paths.h"
+#include "query/paths/share_subqueries.h"
 #include "query/paths/upper_paths.h"
 #include "query/paths/wishes.h"
 #include "query/planning/attempt.h"
@@ -153,14 +154,14 @@ plan_query(COMPAT_PLANNER_PARAMETERS, Planning *planning)
 #define READERS_ADVANTAGE 1.5
 
 static bool
-is_better(PlannedStmt *inlined, PlannedStmt *ordinary, bool is_narrowed)
+is_better(PlannedStmt *inlined, PlannedStmt *ordinary, bool is_rewritten)
 {
 	Cost		cost = ordinary->planTree->total_cost;
 
 	if (!require_plan_is_penumbra(inlined))
 		return false;
 	if (require_plan_is_penumbra(ordinary))
-		return inlined->planTree->total_cost < cost * (is_narrowed ? READERS_ADVANTAGE : 1);
+		return inlined->planTree->total_cost < cost * (is_rewritten ? READERS_ADVANTAGE : 1);
 	return MODE_IS_FORCED() || inlined->planTree->total_cost < cost * VECTORS_ADVANTAGE;
 }
 
@@ -222,18 +223,23 @@ penumbra_planner(COMPAT_PLANNER_PARAMETERS)
 							.is_enabled = penumbra_mode != MODE_OFF &&
 							(penumbra_mode != MODE_AUTO || cache_is_available()) && cache_serves_database()};
 	Planning	other;
-	bool		has_ctes = planning.is_enabled && inline_ctes_has_any(query);
 	/* The planner writes into the query, so copies are made before. */
+	Query	   *shared = planning.is_enabled ? share_subqueries(query) : NULL;
+	bool		has_ctes = shared != NULL || (planning.is_enabled && inline_ctes_has_any(query));
 	Query	   *inlined = has_ctes ? inline_ctes(query) : NULL;
-	Query	   *narrowed = has_ctes ? narrow_ctes(query) : NULL;
-	Query	   *original = has_ctes ? copyObject(narrowed != NULL ? narrowed : query) : NULL;
+	Query	   *narrowed = has_ctes ? narrow_ctes(shared != NULL ? shared : query) : NULL;
+	Query	   *rewritten = narrowed != NULL ? narrowed : shared;
+	Query	   *original = has_ctes ? copyObject(rewritten != NULL ? rewritten : query) : NULL;
 	Query	   *given = query;
 	PlannedStmt *stmt;
 
+	if (shared != NULL && inlined == NULL)
+		inlined = copyObject(query);
+
 	planning.is_permitted = planning.is_enabled && privileges_permit(query);
 	other = planning;
-	if (narrowed != NULL)
-		query = narrowed;
+	if (rewritten != NULL)
+		query = rewritten;
 	stmt = plan_query(COMPAT_PLANNER_ARGUMENTS, &planning);
 	if (planning.has_single_ctes && !shared_ctes_are_computed_once(stmt))
 	{
@@ -243,7 +249,7 @@ penumbra_planner(COMPAT_PLANNER_PARAMETERS)
 		stmt = plan_query(COMPAT_PLANNER_ARGUMENTS, &planning);
 	}
 	query = given;
-	if (narrowed != NULL && !plan_walk_finds_ours(stmt))
+	if (rewritten != NULL && !plan_walk_finds_ours(stmt))
 	{
 		/* PostgreSQL's alone is what it would be without us */
 		planning = other;
@@ -256,7 +262,7 @@ penumbra_planner(COMPAT_PLANNER_PARAMETERS)
 		SecondPlanning second = {COMPAT_PLANNER_VALUES, .query = inlined, .planning = &other};
 
 		/* In the place of a reference a CTE's constants may meet conditions that fail on them. */
-		if (attempt(plan_second, &second) && is_better(second.stmt, stmt, narrowed != NULL) &&
+		if (attempt(plan_second, &second) && is_better(second.stmt, stmt, rewritten != NULL) &&
 			!(other.has_single_ctes && !shared_ctes_are_computed_once(second.stmt)))
 		{
 			stmt = second.stmt;

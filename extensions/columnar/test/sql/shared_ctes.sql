@@ -101,6 +101,46 @@ SELECT * FROM plan('WITH s AS (SELECT region, count(*) FROM unknown GROUP BY reg
   WHERE p ~ 'Filter|Seq Scan';
 SET penumbra.mode = prefer;
 
+-- Equal subqueries in FROM, also those of views, are one CTE.
+CREATE VIEW per_shop AS SELECT shop, sum(amount) AS total, count(*) AS n FROM sales GROUP BY shop;
+SELECT * FROM plan('SELECT a.shop, b.total FROM per_shop a JOIN per_shop b ON b.shop = a.shop + 1 WHERE a.total > b.total');
+SELECT same('SELECT a.shop, b.total FROM per_shop a JOIN per_shop b ON b.shop = a.shop + 1 WHERE a.total > b.total');
+SELECT * FROM plan('SELECT shop, total FROM per_shop WHERE total = (SELECT max(total) FROM per_shop)');
+SELECT same('SELECT shop, total FROM per_shop WHERE total = (SELECT max(total) FROM per_shop)');
+SELECT same('SELECT s.shop, s.n, t.n FROM (SELECT shop, count(*) AS n FROM sales GROUP BY shop) s,
+  (SELECT max(n) AS n FROM (SELECT shop, count(*) AS n FROM sales GROUP BY shop) x) t WHERE s.n < t.n OR s.shop IN (SELECT shop + 1 FROM (SELECT shop, count(*) AS n FROM sales GROUP BY shop) y WHERE n % 2 = 0)');
+SELECT same('WITH c AS MATERIALIZED (SELECT * FROM per_shop WHERE n > 3) SELECT c.shop, p.total FROM c JOIN per_shop p USING (shop) WHERE p.n > 5');
+SELECT same('SELECT shop, total FROM per_shop WHERE shop < 5 UNION ALL SELECT shop, total FROM per_shop WHERE shop > 35 UNION SELECT -shop, total FROM (SELECT shop, sum(amount) AS total, count(*) AS n FROM sales GROUP BY shop) x');
+SELECT same('SELECT a.shop, a.place, b.place AS other FROM (SELECT shop, id, rank() OVER (PARTITION BY shop ORDER BY day, id) AS place FROM sales) a JOIN (SELECT shop, id, rank() OVER (PARTITION BY shop ORDER BY day, id) AS place FROM sales) b ON b.id = a.id + 40 AND b.place = a.place + 1');
+SELECT same('WITH RECURSIVE r AS (SELECT 1 AS k UNION ALL SELECT k + 1 FROM r WHERE k < 9) SELECT r.k, a.n, b.n FROM r JOIN per_shop a ON a.shop = r.k JOIN per_shop b ON b.shop = a.shop + 1');
+-- Each for itself: what has values of the query around it, or is volatile; conditions of each that leave little.
+SELECT same('SELECT shop, (SELECT x.n + y.n FROM (SELECT count(*) AS n FROM sales WHERE sales.shop = shops.shop) x, (SELECT count(*) AS n FROM sales WHERE sales.shop = shops.shop) y) FROM shops');
+SELECT count(*) FROM (SELECT shop, count(*), random() AS x FROM sales GROUP BY shop) a JOIN (SELECT shop, count(*), random() AS x FROM sales GROUP BY shop) b USING (shop) WHERE a.x = b.x;
+PREPARE shared_rows (int) AS SELECT count(*) FROM (SELECT shop FROM sales WHERE id > $1 GROUP BY shop) a JOIN (SELECT shop FROM sales WHERE id > $1 GROUP BY shop) b USING (shop);
+EXECUTE shared_rows (0);
+EXECUTE shared_rows (19990);
+DEALLOCATE shared_rows;
+-- A view is read with the rights that its reference has.
+CREATE ROLE shared_ctes_reader;
+GRANT USAGE ON SCHEMA shared_ctes TO shared_ctes_reader;
+SET ROLE shared_ctes_reader;
+SELECT count(*) FROM per_shop a JOIN per_shop b USING (shop);
+RESET ROLE;
+GRANT SELECT ON per_shop TO shared_ctes_reader;
+SET ROLE shared_ctes_reader;
+SELECT count(*) FROM per_shop a JOIN per_shop b USING (shop);
+RESET ROLE;
+REVOKE SELECT ON per_shop FROM shared_ctes_reader;
+GRANT SELECT (shop) ON per_shop TO shared_ctes_reader;
+SET ROLE shared_ctes_reader;
+SELECT count(a.total) FROM per_shop a JOIN per_shop b USING (shop);
+SELECT count(*) FROM per_shop a JOIN per_shop b USING (shop);
+RESET ROLE;
+ALTER VIEW per_shop SET (security_barrier);
+SELECT count(*) FROM plan('SELECT a.shop, b.total FROM per_shop a JOIN per_shop b ON b.shop = a.shop + 1') p WHERE p ~ 'computed once';
+DROP OWNED BY shared_ctes_reader;
+DROP ROLE shared_ctes_reader;
+
 -- Windows whose values do not depend on the order of peers, and others.
 SELECT same('WITH s AS (SELECT shop, day, sum(amount) AS total, rank() OVER (PARTITION BY shop ORDER BY day) AS r FROM sales GROUP BY 1, 2)
   SELECT a.shop, a.day, b.total, c.total FROM s a JOIN s b ON b.shop = a.shop AND b.r = a.r - 1 JOIN s c ON c.shop = a.shop AND c.r = a.r + 1');

@@ -144,30 +144,21 @@ find_references(Node *node, void *context)
 	return is_ended;
 }
 
-/* SELECT every column FROM (the query) WHERE the condition */
-static Query *
-select_from(Query *subquery, const CommonTableExpr *cte, Node *condition)
+Query *
+select_all(RangeTblEntry *rte, const Query *columns, Node *condition)
 {
 	Query	   *query = makeNode(Query);
-	RangeTblEntry *rte = makeNode(RangeTblEntry);
 	RangeTblRef *ref = makeNode(RangeTblRef);
 	ListCell   *lc;
 
-	IncrementVarSublevelsUp((Node *) subquery, 1, 1);
-	rte->rtekind = RTE_SUBQUERY;
-	rte->subquery = subquery;
-	rte->alias = makeAlias(cte->ctename, NIL);
-	rte->eref = makeAlias(cte->ctename, copyObject(cte->ctecolnames));
-	rte->inFromCl = true;
 	ref->rtindex = 1;
-
 	query->commandType = CMD_SELECT;
-	query->querySource = subquery->querySource;
-	query->canSetTag = subquery->canSetTag;
-	query->hasRowSecurity = subquery->hasRowSecurity;
+	query->querySource = columns->querySource;
+	query->canSetTag = columns->canSetTag;
+	query->hasRowSecurity = columns->hasRowSecurity;
 	query->rtable = list_make1(rte);
 	query->jointree = makeFromExpr(list_make1(ref), condition);
-	foreach(lc, subquery->targetList)
+	foreach(lc, columns->targetList)
 	{
 		TargetEntry *entry = lfirst_node(TargetEntry, lc);
 
@@ -177,6 +168,21 @@ select_from(Query *subquery, const CommonTableExpr *cte, Node *condition)
 														entry->resname, false));
 	}
 	return query;
+}
+
+/* The CTE's query becomes a subquery of another one. */
+static Query *
+select_from(Query *subquery, const CommonTableExpr *cte, Node *condition)
+{
+	RangeTblEntry *rte = makeNode(RangeTblEntry);
+
+	IncrementVarSublevelsUp((Node *) subquery, 1, 1);
+	rte->rtekind = RTE_SUBQUERY;
+	rte->subquery = subquery;
+	rte->alias = makeAlias(cte->ctename, NIL);
+	rte->eref = makeAlias(cte->ctename, copyObject(cte->ctecolnames));
+	rte->inFromCl = true;
+	return select_all(rte, subquery, condition);
 }
 
 static bool

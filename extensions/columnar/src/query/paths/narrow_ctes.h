@@ -15,4 +15,7 @@
 /* A copy; NULL: no CTE has rows that none of its references wants. */
 extern Query *narrow_ctes(Query *query);
 
+/* SELECT every column FROM the relation, which has those of the query, WHERE the condition. */
+extern Query *select_all(RangeTblEntry *rte, const Query *columns, Node *condition);
+
 #endif							/* PENUMBRA_NARROW_CTES_H */

@@ -1,0 +1,229 @@
+/*-------------------------------------------------------------------------
+ *
+ * share_subqueries.c
+ *	  The query with equal subqueries in FROM as references to one CTE.
+ *
+ * PostgreSQL plans each subquery for itself, also those that a view of which the
+ * query has two references became.  Of aggregations and windows that costs as
+ * often as they stand there.  As a CTE of the topmost level they are computed
+ * once, and everything that is true of CTEs is true of them.
+ *
+ * It can be done for what gives the same rows wherever it stands: it has no
+ * values of the queries around it, reads no CTE of theirs, locks no rows and
+ * is not volatile.  The relation in FROM stays a subquery, which
+ * selects from the CTE: permissions to read a view are the relation's.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/optimizer.h"
+
+#include "query/paths/narrow_ctes.h"
+#include "query/paths/share_subqueries.h"
+
+/* Comparisons are of pairs. */
+#define SUBQUERIES_MAX 64
+
+typedef struct Subquery
+{
+	RangeTblEntry *rte;
+	Index		depth;			/* of the level that has it in FROM, below the topmost one */
+} Subquery;
+
+typedef struct Finding
+{
+	Index		depth;			/* of the level in hand */
+	List	   *subqueries;		/* those around others first */
+} Finding;
+
+/* Whether it reads what is of levels around the subquery, or locks rows; *depth: levels of it around the node. */
+static bool
+reads_outside_walker(Node *node, void *context)
+{
+	int		   *depth = context;
+	Query	   *query = (Query *) node;
+	bool		reads_outside;
+	ListCell   *lc;
+
+	if (node == NULL)
+		return false;
+	if (IsA(node, Var))
+		return ((Var *) node)->varlevelsup > (Index) *depth;
+	if (IsA(node, Aggref) && ((Aggref *) node)->agglevelsup > (Index) *depth)
+		return true;
+	if (IsA(node, GroupingFunc) && ((GroupingFunc *) node)->agglevelsup > (Index) *depth)
+		return true;
+	if (!IsA(node, Query))
+		return expression_tree_walker(node, reads_outside_walker, context);
+	foreach(lc, query->rtable)
+	{
+		const RangeTblEntry *rte = lfirst_node(RangeTblEntry, lc);
+
+		if (rte->rtekind == RTE_CTE && rte->ctelevelsup > (Index) (*depth + 1))
+			return true;
+	}
+	if (query->rowMarks != NIL)
+		return true;
+	++*depth;
+	reads_outside = query_tree_walker(query, reads_outside_walker, context, 0);
+	--*depth;
+	return reads_outside;
+}
+
+/* Whether it takes work that is worth keeping the rows, and can stand elsewhere. */
+static bool
+can_be_shared(const RangeTblEntry *rte)
+{
+	Query	   *query = rte->subquery;
+	int			depth = -1;
+
+	return (query->hasAggs || query->groupClause != NIL || query->distinctClause != NIL || query->hasWindowFuncs) &&
+		!rte->security_barrier && !reads_outside_walker((Node *) query, &depth) &&
+		!contain_volatile_functions((Node *) query);
+}
+
+static bool
+find_walker(Node *node, void *context)
+{
+	Finding    *finding = context;
+	Query	   *query = (Query *) node;
+	ListCell   *lc;
+
+	if (node == NULL)
+		return false;
+	if (!IsA(node, Query))
+		return expression_tree_walker(node, find_walker, context);
+	foreach(lc, query->rtable)
+	{
+		RangeTblEntry *rte = lfirst_node(RangeTblEntry, lc);
+		Subquery   *subquery;
+
+		if (rte->rtekind != RTE_SUBQUERY)
+			continue;
+		if (list_length(finding->subqueries) == SUBQUERIES_MAX)
+			return true;
+		subquery = palloc(sizeof(Subquery));
+		*subquery = (Subquery) {rte, finding->depth};
+		finding->subqueries = lappend(finding->subqueries, subquery);
+	}
+	finding->depth++;
+	(void) query_tree_walker(query, find_walker, context, 0);
+	finding->depth--;
+	return false;
+}
+
+/* Adds it to the query in front of the others, which may read it. */
+static CommonTableExpr *
+add_cte(Query *top, Query *query)
+{
+	CommonTableExpr *cte = makeNode(CommonTableExpr);
+	ListCell   *lc;
+	int			number = 1;
+
+	do
+	{
+		cte->ctename = psprintf("shared_subquery_%d", number++);
+		foreach(lc, top->cteList)
+		{
+			if (strcmp(lfirst_node(CommonTableExpr, lc)->ctename, cte->ctename) == 0)
+				break;
+		}
+	} while (lc != NULL);
+	cte->ctequery = (Node *) query;
+	cte->ctematerialized = CTEMaterializeDefault;
+	cte->location = -1;
+	foreach(lc, query->targetList)
+	{
+		const TargetEntry *entry = lfirst_node(TargetEntry, lc);
+
+		if (entry->resjunk)
+			continue;
+		cte->ctecolnames = lappend(cte->ctecolnames, makeString(entry->resname));
+		cte->ctecoltypes = lappend_oid(cte->ctecoltypes, exprType((Node *) entry->expr));
+		cte->ctecoltypmods = lappend_int(cte->ctecoltypmods, exprTypmod((Node *) entry->expr));
+		cte->ctecolcollations = lappend_oid(cte->ctecolcollations, exprCollation((Node *) entry->expr));
+	}
+	top->cteList = lcons(cte, top->cteList);
+	return cte;
+}
+
+static void
+read_cte(const Subquery *subquery, CommonTableExpr *cte)
+{
+	RangeTblEntry *rte = makeNode(RangeTblEntry);
+
+	rte->rtekind = RTE_CTE;
+	rte->ctename = cte->ctename;
+	rte->ctelevelsup = subquery->depth + 1;
+	rte->coltypes = cte->ctecoltypes;
+	rte->coltypmods = cte->ctecoltypmods;
+	rte->colcollations = cte->ctecolcollations;
+	rte->alias = makeAlias(subquery->rte->eref->aliasname, NIL);
+	rte->eref = makeAlias(subquery->rte->eref->aliasname, cte->ctecolnames);
+	rte->inFromCl = true;
+	cte->cterefcount++;
+	subquery->rte->subquery = select_all(rte, (Query *) cte->ctequery, NULL);
+}
+
+/* Most queries have none, and are not walked to find that out. */
+static bool
+may_have_subqueries(const Query *query)
+{
+	ListCell   *lc;
+
+	foreach(lc, query->rtable)
+	{
+		if (lfirst_node(RangeTblEntry, lc)->rtekind == RTE_SUBQUERY)
+			return true;
+	}
+	return query->hasSubLinks || query->cteList != NIL;
+}
+
+/* Whether there are two.  They are replaced in place. */
+static bool
+find_equal(Query *query, bool are_replaced)
+{
+	Finding		finding = {0};
+	bool		is_changed = false;
+
+	(void) find_walker((Node *) query, &finding);
+	for (int i = 0; i < list_length(finding.subqueries); i++)
+	{
+		const Subquery *subquery = list_nth(finding.subqueries, i);
+		Query	   *computed = subquery->rte->subquery;
+		CommonTableExpr *cte = NULL;
+
+		for (int k = i + 1; k < list_length(finding.subqueries); k++)
+		{
+			const Subquery *other = list_nth(finding.subqueries, k);
+
+			if (!equal(computed, other->rte->subquery) || (cte == NULL && !can_be_shared(subquery->rte)) ||
+				other->rte->security_barrier)
+				continue;
+			if (!are_replaced)
+				return true;
+			if (cte == NULL)
+			{
+				cte = add_cte(query, computed);
+				read_cte(subquery, cte);
+			}
+			read_cte(other, cte);
+		}
+		is_changed |= cte != NULL;
+	}
+	return is_changed;
+}
+
+Query *
+share_subqueries(Query *query)
+{
+	if (query->commandType != CMD_SELECT || query->hasModifyingCTE || !may_have_subqueries(query) ||
+		!find_equal(query, false))
+		return NULL;
+	query = copyObject(query);
+	(void) find_equal(query, true);
+	return query;
+}
