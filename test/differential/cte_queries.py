@@ -1,9 +1,10 @@
 """Random queries whose CTEs are read several times: each reader has its own conditions, columns, joins and limits.
 
-Some readers have the CTE's body in its place. Bodies are aggregations, windows, DISTINCT, joins, set operations, limits, recursion, volatile functions, and reads of
-CTEs before them; readers are in joins, members of set operations, IN, EXISTS, scalar and LATERAL subqueries, below
-limits, and in branches that no row takes. Rows are determined by construction: sorts are by all columns that are shown,
-so that rows which change places are equal, and equal values are written alike.
+Some readers have the CTE's body in its place. Bodies are aggregations, windows, DISTINCT, joins, set operations,
+limits, recursion, volatile functions, and reads of CTEs before them; readers are in joins, members of set operations,
+IN, EXISTS, scalar and LATERAL subqueries, below limits, and in branches that no row takes. Rows are determined by
+construction: sorts are by all columns that are shown, so that rows which change places are equal, and equal values
+are written alike.
 """
 
 import random
@@ -92,7 +93,7 @@ class CteQueryGenerator:
         is_volatile = any(name in body.sql for name in ("nextval", "random"))  # then it runs once, if it is asked
         hint = self.choose(("", "", "", "MATERIALIZED ", "" if is_volatile else "NOT MATERIALIZED "))
         if not is_volatile:
-            self.bodies[name] = f"({body.sql}) AS {{}} ({_names(body)})"
+            self.bodies[name] = f"({body.sql}) AS ALIAS ({_names(body)})"
         return f"{name} ({_names(body)}) AS {hint}({body.sql})"
 
     # ------------------------------------------------------------ parts
@@ -110,9 +111,13 @@ class CteQueryGenerator:
         columns = tuple(Column(f"{alias}.{column.name}", column.kind) for column in relation.columns)
         if self.random.random() < 0.15:
             return f"(SELECT * FROM {relation.name} AS {alias}{self._where(Relation(alias, columns))}) AS {alias}", Relation(alias, columns)
-        if relation.name in self.bodies and self.random.random() < 0.15:
-            return self.bodies[relation.name].format(alias), Relation(alias, columns)
-        return f"{relation.name} AS {alias}", Relation(alias, columns)
+        return self._item(relation.name, alias), Relation(alias, columns)
+
+    def _item(self, name: str, alias: str) -> str:
+        """Of FROM; some are written out."""
+        if name in self.bodies and self.random.random() < 0.2:
+            return self.bodies[name].replace("ALIAS", alias, 1)
+        return f"{name} AS {alias}"
 
     def _condition(self, relation: Relation) -> str:
         column, operator = self.choose(relation.columns), self.choose(OPERATORS)
@@ -322,7 +327,7 @@ class CteQueryGenerator:
         alias = self._alias()
         columns = tuple(Column(f"{alias}.{column.name}", column.kind) for column in relation.columns)
         if self.random.random() < 0.5:
-            return f"{relation.name} AS {alias}", Relation(alias, columns)
+            return self._item(relation.name, alias), Relation(alias, columns)
         inner = Relation(alias, columns)
         shown = self.random.choice((self._distinct_read, self._where_read, self._where_read, self._limited_read, self._grouped_read,
                                     self._first_read, self._window_read))
