@@ -212,8 +212,9 @@ WINDOWS = """
 |---|---|
 | `row_number`, `ntile`, `lag`, `lead`, `first_value`, `last_value`, `nth_value` | with `ORDER BY`, or over all rows of a table that PostgreSQL reads from its first page to its last; rows, places and buckets may be values of the rows, those of `ntile` no expression that can fail |
 | `rank`, `dense_rank`, `percent_rank`, `cume_dist` | always |
-| `string_agg`, `array_agg` | as `row_number`, also with `FILTER`: frames that begin with the partition, and others in `ROWS` of at most 128 rows; arguments that cannot fail, with a `FILTER` or a frame without the row |
+| `string_agg`, `array_agg` | as `row_number`, also with `FILTER`: all frames, with `EXCLUDE` those in `ROWS` of at most 128 rows; arguments that cannot fail, with a `FILTER` or a frame without the row |
 | the aggregates above but those with `WITHIN GROUP` and those that make JSON, also with `FILTER`; not with `DISTINCT`, and no `sum` of `real` | frames in `ROWS` with `ORDER BY`, in `RANGE` and `GROUPS` always; aggregates other than `count`, `min` and `max` of floats, intervals and pairs where the frame begins with the partition, or is in `ROWS` and has at most 1,024 rows |
+| every other aggregate, and these over other frames: `json_agg`, `jsonb_object_agg`, `sum` of `real`, floats over long frames, your own | with `ORDER BY`; PostgreSQL computes the values of the frames while the engine runs, row by row as in its own plan. Not with functions that are `VOLATILE`, nor over frames that move if the aggregate has functions for these (`MSFUNC`), nor of whole rows of a table |
 
 Offsets of frames are constants, parameters and stable expressions: of rows and groups, and in `RANGE` of integers,
 `real`, `double precision`, `numeric`, `date`, `timestamp` and `timestamptz`. `EXCLUDE` runs in vectors.

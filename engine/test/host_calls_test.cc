@@ -239,6 +239,94 @@ TEST_P(HostCallsTest, WaitingThreadsAreStopped) {
   EXPECT_EQ(host_.calls, 0u);
 }
 
+// Sums over frames, and the texts of them.
+class HostSums {
+ public:
+  static bool Call(void* host, const PenumbraFrames* frames, PenumbraColumnInput* results) {
+    return static_cast<HostSums*>(host)->Compute(*frames, results);
+  }
+  size_t rows = 0;
+  size_t states = 0;  // most at a time
+
+ private:
+  bool Compute(const PenumbraFrames& frames, PenumbraColumnInput* results) {
+    EXPECT_TRUE(pthread_equal(pthread_self(), caller_));
+    rows += frames.rows.rows;
+    states = std::max<size_t>(states, frames.state + 1);
+    int64_t& sum = sums_[{frames.label, frames.state}];
+    values_.clear();
+    uint32_t row = 0;
+    for (uint32_t i = 0; i < frames.step_count; ++i) {
+      const PenumbraFrameStep& step = frames.steps[i];
+      if (step.restarts) sum = 0;
+      for (uint32_t end = row + step.rows; row < end; ++row) {
+        sum += static_cast<const int32_t*>(frames.rows.columns[0].values)[row];
+      }
+      if (step.is_finished) values_.push_back(static_cast<uint64_t>(sum));
+    }
+    EXPECT_EQ(row, frames.rows.rows);
+    EXPECT_EQ(values_.size(), frames.result_count);
+    nulls_.assign(values_.size(), 0);
+    for (size_t i = 0; i < values_.size(); ++i) nulls_[i] = values_[i] == 0;
+    *results = {values_.data(), nullptr, nulls_.data()};
+    return true;
+  }
+
+  const pthread_t caller_ = pthread_self();
+  std::map<std::pair<uint32_t, uint32_t>, int64_t> sums_;
+  std::vector<uint64_t> values_;
+  std::vector<uint8_t> nulls_;
+};
+
+TEST_P(HostCallsTest, AWindowsFramesGoOnWhereTheyGrow) {
+  constexpr int kPartition = 1000;
+  PlanBuilder plan({PENUMBRA_INT4, PENUMBRA_INT4});
+  const Table table({PENUMBRA_INT4, PENUMBRA_INT4}, kRows,
+                    [](uint32_t row, int column) { return std::to_string(column == 0 ? row / kPartition : row); });
+  const Chunk chunk(table);
+  const PenumbraExpr partition = plan.Column(0);
+  PenumbraSortKey order{};
+  order.expr = plan.Column(1);
+  PenumbraWindowCall calls[3] = {};
+  for (uint32_t i = 0; i < std::size(calls); ++i) {
+    PenumbraWindowCall& call = calls[i];
+    call.function = PENUMBRA_WINDOW_AGGREGATE;
+    call.aggregate.function = PENUMBRA_AGG_JSON_AGG;
+    call.aggregate.result = PENUMBRA_INT8;
+    call.aggregate.label = i;
+    call.aggregate.arguments[0] = order.expr;
+    call.aggregate.argument_count = 1;
+    call.aggregate.filter = -1;
+    call.mode = PENUMBRA_FRAME_ROWS;
+    call.start.kind = i == 1 ? PENUMBRA_FRAME_PRECEDING : PENUMBRA_FRAME_UNBOUNDED_PRECEDING;
+    call.start.offset = 2;
+    call.end.kind = i == 2 ? PENUMBRA_FRAME_UNBOUNDED_FOLLOWING : PENUMBRA_FRAME_CURRENT_ROW;
+    EXPECT_TRUE(penumbra_plan_takes_window_call(plan.plan(), plan.current(), &call, 1)) << plan.reason();
+    EXPECT_FALSE(penumbra_plan_takes_window_call(plan.plan(), plan.current(), &call, 0));
+  }
+  plan.GoOnFrom(penumbra_plan_add_window(plan.plan(), plan.current(), &partition, 1, &order, 1, calls, 3, 0));
+  HostSums host;
+  Input input;
+  input.chunks = {&chunk};
+  input.threads = GetParam();
+  input.host_frames = HostSums::Call;
+  input.host = &host;
+  const Output output = test::Run(plan, input);
+  ASSERT_EQ(output.status.code, PENUMBRA_OK) << output.status.message;
+  std::vector<Row> expected;
+  for (int64_t row = 0; row < kRows; ++row) {
+    const int64_t first = row / kPartition * kPartition, last = std::min<int64_t>(first + kPartition, kRows) - 1;
+    const auto sum = [](int64_t from, int64_t to) { return (from + to) * (to - from + 1) / 2; };
+    const auto text = [](int64_t value) { return value == 0 ? std::string("NULL") : std::to_string(value); };
+    expected.push_back({std::to_string(row / kPartition), std::to_string(row), text(sum(first, row)),
+                        text(sum(std::max(first, row - 2), row)), text(sum(first, last))});
+  }
+  EXPECT_EQ(Sorted(output.rows), Sorted(expected));
+  // The frame that moves grows at first.
+  EXPECT_EQ(host.rows, 2 * size_t{kRows} + 3 * size_t{kRows} - 6 * (kRows / kPartition));
+  EXPECT_LE(host.states, 3 * static_cast<size_t>(GetParam() + 1));
+}
+
 INSTANTIATE_TEST_SUITE_P(Threads, HostCallsTest, ::testing::Values(0, 3));
 
 TEST(HostCallsPlanTest, ACallWithoutAHostIsRefusedWhenItRuns) {

@@ -181,6 +181,11 @@ CREATE DOMAIN small_number AS integer CHECK (VALUE < 100);
 CREATE DOMAIN short_word AS varchar(4) CHECK (VALUE <> 'none');
 CREATE FUNCTION h(k integer, n integer) RETURNS bigint LANGUAGE sql IMMUTABLE PARALLEL SAFE AS
 $$ SELECT hashint8extended(k, n) & 4611686018427387903 $$;
+CREATE FUNCTION later(anyelement, anyelement) RETURNS anyelement LANGUAGE sql IMMUTABLE AS $$ SELECT coalesce($2, $1) $$;
+CREATE AGGREGATE last_of(anyelement) (SFUNC = later, STYPE = anyelement);
+CREATE AGGREGATE joined(text) (SFUNC = textcat, STYPE = text);
+CREATE FUNCTION halved(numeric) RETURNS numeric LANGUAGE sql IMMUTABLE AS $$ SELECT $1 / 2 $$;
+CREATE AGGREGATE half_sum(numeric) (SFUNC = numeric_add, STYPE = numeric, FINALFUNC = halved, INITCOND = '0.0');
 """
 
 SINGLE_BYTE_TEXT = {"Ärger": "Ärger", "日本": "Ýñ"}  # what LATIN1 cannot hold is replaced

@@ -9,7 +9,7 @@ from queries import BY_VALUE, COLUMNS, EXACT, ORDERLESS_KINDS, Output, Query, Qu
 
 BOUNDS = ("UNBOUNDED PRECEDING", "{} PRECEDING", "CURRENT ROW", "{} FOLLOWING", "UNBOUNDED FOLLOWING")
 FLOATS = ("f4", "f8")
-NUMBERS = ("i2", "i4", "i8", "f8", "num", "num", "i4")
+NUMBERS = ("i2", "i4", "i8", "f8", "num", "num", "i4", "f4")
 # Keys that offsets can be added to, with offsets.
 RANGE_KEYS = {
     "i2": ("0", "1", "100", "32767"), "i4": ("0", "3", "1000", "9000000000"), "i8": ("0", "10", "9223372036854775807"),
@@ -129,6 +129,10 @@ class WindowQueryGenerator(QueryGenerator):
         """What a few rows around each row have, or some of its partition's."""
         pick = self.choose.choice
         value = self.expressions.expression(pick(["i4", "num", "d", "text", "bool", "f8"]), pick([0, 0, 1]))
+        if self.choose.random() < 0.3:  # of users
+            return pick([f"last_of({value})", f"joined(({value})::text)", "half_sum(n_mixed)", "half_sum(i8)", "last_of(ip)", "last_of(tags)", "last_of(d)"])
+        if self.choose.random() < 0.3:
+            return pick([f"json_object_agg(k, {value})", f"jsonb_object_agg(k % 5, {value})", "json_agg((low, i4))", "jsonb_agg(json_build_array(d, f8))"])
         return pick([f"array_agg({value})", f"json_agg({value})", f"jsonb_agg({value})", f"string_agg(({value})::text, {pick(['low', chr(39) * 2, 'NULL'])})"])
 
     def _functions(self, key: str) -> list[Output]:
@@ -156,7 +160,8 @@ class WindowQueryGenerator(QueryGenerator):
                 excluded = self.choose.choice(["", *EXCLUSIONS])
                 found.append(Output(f"{self._collected()} OVER ({partition} {order} ROWS BETWEEN {rows}{excluded})"))
                 found.append(Output(f"{self._collected()} FILTER (WHERE k % 1999 = 3) OVER ({partition} {order})"))
-                frame = self.choose.choice(["", "ROWS 9 PRECEDING", "ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING",
+                frame = self.choose.choice(["", "ROWS 9 PRECEDING", "ROWS BETWEEN 700 PRECEDING AND 20 PRECEDING", "GROUPS 40 PRECEDING",
+                                            "ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING",
                                             "GROUPS BETWEEN UNBOUNDED PRECEDING AND 1 FOLLOWING", "ROWS BETWEEN UNBOUNDED PRECEDING AND 7 PRECEDING"])
                 found.append(Output(f"{self._collected()} FILTER (WHERE k % 97 = 3) OVER ({partition} {order} {frame})"))
                 continue

@@ -292,6 +292,8 @@ typedef enum PenumbraWindowFunction {
   PENUMBRA_WINDOW_AGGREGATE
 } PenumbraWindowFunction;
 
+/* In a window PENUMBRA_AGG_JSON_AGG, of a result of any type, is an aggregate of the caller's: `label` says which, and
+ * PenumbraExecOptions.host_frames computes it. */
 typedef struct PenumbraWindowCall {
   PenumbraWindowFunction function;
   PenumbraExpr value;              /* of LAG to NTH_VALUE */
@@ -314,6 +316,9 @@ PenumbraOperator penumbra_plan_add_window(PenumbraPlan *plan, PenumbraOperator i
                                           const PenumbraExpr *partition_keys, int partition_key_count,
                                           const PenumbraSortKey *order_keys, int order_key_count,
                                           const PenumbraWindowCall *calls, int call_count, int any_partition_order);
+/* Whether it would take the call beside an order of so many keys. */
+bool penumbra_plan_takes_window_call(PenumbraPlan *plan, PenumbraOperator input, const PenumbraWindowCall *call,
+                                     int order_key_count);
 
 /*
  * A join of two inputs: the build input's rows are kept, by their keys; then each row of the probe input looks up its
@@ -430,6 +435,28 @@ typedef struct PenumbraResult {
 typedef bool (*PenumbraHostFunction)(void *host, int function, const PenumbraResult *arguments,
                                      PenumbraColumnInput *results);
 
+/*
+ * What frames give of an aggregate of the caller's: rows of its arguments, and steps. Each adds the next rows to a
+ * state. States with other numbers are other partitions, computed side by side.
+ */
+typedef struct PenumbraFrameStep {
+  uint32_t rows;
+  bool restarts;    /* before these the state becomes that of no rows, as a state is at first */
+  bool is_finished; /* after these the state's value is the next result */
+} PenumbraFrameStep;
+
+typedef struct PenumbraFrames {
+  uint32_t label; /* the call's */
+  uint32_t state; /* from 0, numbers are used again */
+  PenumbraResult rows;
+  const PenumbraFrameStep *steps;
+  uint32_t step_count;
+  uint32_t result_count;
+} PenumbraFrames;
+
+/* As PenumbraHostFunction. */
+typedef bool (*PenumbraHostFrames)(void *host, const PenumbraFrames *frames, PenumbraColumnInput *results);
+
 typedef struct PenumbraExecOptions {
   size_t memory_budget_bytes;   /* for hashing and sorting; past it aggregation spills */
   int threads;                  /* engine threads besides the caller; with 0 one is started for long finishes only */
@@ -444,7 +471,8 @@ typedef struct PenumbraExecOptions {
   /* Past it those that hold more than an equal share spill, before memory_budget_bytes; 0: no limit. */
   uint64_t max_memory_bytes;
   PenumbraHostFunction host_function; /* NULL: the plan has no calls of the host's functions */
-  void *host;                         /* its first argument */
+  PenumbraHostFrames host_frames;     /* NULL: the plan has no aggregates of the host's in windows */
+  void *host;                         /* their first argument */
 } PenumbraExecOptions;
 
 /* A chunk of a scan: one segment per column (all of the same row count), of which `ranges` are to be read. */

@@ -46,11 +46,16 @@ class ArrayImage {
     has_nulls_ = false;
     bits_.clear();
     elements_.clear();
+    places_.clear();
   }
+  // With places, parts of what was appended can be made arrays, and dropped.
+  void KeepPlaces() { keeps_places_ = true; }
   uint64_t count() const { return count_; }
+  size_t bytes() const { return bits_.capacity() + elements_.capacity() + places_.capacity() * sizeof(uint64_t); }
   void Append(const char* row) {
     const bool is_null = layout_.IsNull(row, column_);
     if (count_ % 8 == 0) bits_.push_back(0);
+    if (keeps_places_) places_.push_back(elements_.size());
     if (is_null) {
       has_nulls_ = true;
     } else {
@@ -58,18 +63,42 @@ class ArrayImage {
       AppendElement(row);
     }
     ++count_;
-    CheckSize(kVarlenaBytes + kHeaderBytes + bits_.size() + 8 + elements_.size());
+    if (!keeps_places_) CheckSize(kVarlenaBytes + kHeaderBytes + bits_.size() + 8 + elements_.size());
+  }
+  // Of the elements [from, to), of which there is one at least.
+  StringRef Make(uint64_t from, uint64_t to, Arena& arena) const {
+    bool has_nulls = false;
+    if (has_nulls_) {
+      for (uint64_t i = from; i < to && !has_nulls; ++i) has_nulls = !IsValid(i);
+    }
+    const size_t bits = has_nulls ? (to - from + 7) / 8 : 0;
+    const size_t begin = places_[from], end = to == count_ ? elements_.size() : places_[to];
+    CheckSize(kVarlenaBytes + kHeaderBytes + bits + 8 + (end - begin));
+    const size_t data = (kVarlenaBytes + kHeaderBytes + bits + 7) / 8 * 8 - kVarlenaBytes;
+    char* image = MakeHead(data, has_nulls, to - from, data + (end - begin), arena);
+    for (uint64_t i = from; i < to && has_nulls; ++i) {
+      if (IsValid(i)) image[kHeaderBytes + (i - from) / 8] |= static_cast<char>(1 << ((i - from) % 8));
+    }
+    std::memcpy(image + data, elements_.data() + begin, end - begin);
+    return StringRef(image, static_cast<uint32_t>(data + (end - begin)));
+  }
+  void DropFirst(uint64_t elements) {
+    const size_t bytes = elements == count_ ? elements_.size() : places_[elements];
+    std::vector<char> bits((count_ - elements + 7) / 8);
+    for (uint64_t i = elements; i < count_; ++i) {
+      if (IsValid(i)) bits[(i - elements) / 8] |= static_cast<char>(1 << ((i - elements) % 8));
+    }
+    bits_ = std::move(bits);
+    elements_.erase(elements_.begin(), elements_.begin() + static_cast<ptrdiff_t>(bytes));
+    places_.erase(places_.begin(), places_.begin() + static_cast<ptrdiff_t>(elements));
+    for (uint64_t& place : places_) place -= bytes;
+    count_ -= elements;
   }
   // Of what was appended.
   StringRef Make(Arena& arena) const {
     const size_t data = (kVarlenaBytes + kHeaderBytes + (has_nulls_ ? bits_.size() : 0) + 7) / 8 * 8 - kVarlenaBytes;
     const size_t bytes = data + elements_.size();
-    char* image = static_cast<char*>(arena.Allocate(bytes));
-    const uint32_t header[] = {1, has_nulls_ ? static_cast<uint32_t>(data + kVarlenaBytes) : 0, element_oid_,
-                               static_cast<uint32_t>(count_), 1};
-    static_assert(sizeof(header) == kHeaderBytes);
-    std::memset(image, 0, data);
-    std::memcpy(image, header, kHeaderBytes);
+    char* image = MakeHead(data, has_nulls_, count_, bytes, arena);
     if (has_nulls_) std::memcpy(image + kHeaderBytes, bits_.data(), bits_.size());
     std::memcpy(image + data, elements_.data(), elements_.size());
     return StringRef(image, static_cast<uint32_t>(bytes));
@@ -87,6 +116,18 @@ class ArrayImage {
   static constexpr size_t kHeaderBytes = 20;
   static constexpr size_t kBytesMax = (size_t{1} << 30) - 1;
   static constexpr uint64_t kPollElements = 1 << 16;
+
+  bool IsValid(uint64_t i) const { return (bits_[i / 8] >> (i % 8) & 1) != 0; }
+  // An array without its null bits and elements, which begin at `data`.
+  char* MakeHead(size_t data, bool has_nulls, uint64_t count, size_t bytes, Arena& arena) const {
+    char* image = static_cast<char*>(arena.Allocate(bytes));
+    const uint32_t header[] = {1, has_nulls ? static_cast<uint32_t>(data + kVarlenaBytes) : 0, element_oid_,
+                               static_cast<uint32_t>(count), 1};
+    static_assert(sizeof(header) == kHeaderBytes);
+    std::memset(image, 0, data);
+    std::memcpy(image, header, kHeaderBytes);
+    return image;
+  }
 
   template <typename T>
   void AppendValue(const T& value) {
@@ -119,6 +160,8 @@ class ArrayImage {
   bool has_nulls_ = false;
   std::vector<char> bits_;      // by element: it is not null
   std::vector<char> elements_;  // that are not null; they begin at a multiple of 8
+  bool keeps_places_ = false;
+  std::vector<uint64_t> places_;  // by element: where in elements_ it is, or the next one
 };
 
 }  // namespace penumbra

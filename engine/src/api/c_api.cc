@@ -171,6 +171,11 @@ PenumbraOperator penumbra_plan_add_window(PenumbraPlan* plan, PenumbraOperator i
   });
 }
 
+bool penumbra_plan_takes_window_call(PenumbraPlan* plan, PenumbraOperator input, const PenumbraWindowCall* call,
+                                     int order_key_count) {
+  return Build(plan, false, [&] { return plan->TakesWindowCall(input, *call, order_key_count); });
+}
+
 PenumbraExpr penumbra_plan_pair_column(PenumbraPlan* plan, PenumbraOperator probe, PenumbraOperator build, int column) {
   return Build(plan, PenumbraExpr{-1}, [&] { return plan->PairColumn(probe, build, column); });
 }

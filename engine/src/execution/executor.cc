@@ -57,7 +57,7 @@ Executor::Executor(const Plan& plan, const PenumbraExecOptions& options)
       counts_(scans_.size()) {
   std::copy(std::begin(options.interrupts), std::end(options.interrupts), environment_.interrupts);
   environment_.is_timed = options.is_timed;
-  if (options.host_function != nullptr) {
+  if (options.host_function != nullptr || options.host_frames != nullptr) {
     host_calls_ = std::make_unique<HostCalls>(options, &environment_.budget, [this] {
       std::lock_guard lock(mutex_);
       NotifyProgressLocked();

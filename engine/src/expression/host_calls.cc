@@ -183,22 +183,28 @@ void HostMemo::Grow() {
   slots_ = std::move(slots);
 }
 
-void HostMemo::Set(uint32_t number, PenumbraType type, const PenumbraColumnInput& results, uint32_t row) {
-  Entry& entry = entries_[number];
-  entry.is_null = results.nulls != nullptr && results.nulls[row] != 0;
-  if (entry.is_null) {
+bool ReadHostValue(PenumbraType type, const PenumbraColumnInput& results, uint32_t row, char (&value)[16],
+                   Arena& arena) {
+  const bool is_null = results.nulls != nullptr && results.nulls[row] != 0;
+  if (is_null) {
     const StringRef empty;  // readable, as a null row's value has to be
-    std::memcpy(entry.value, &empty, sizeof(empty));
+    std::memcpy(value, &empty, sizeof(empty));
   } else if (IsStringForm(type, NumericForm::kPayload)) {
     const auto* bytes = reinterpret_cast<const char*>(results.values[row]);
     const uint32_t length = results.lengths[row];
-    const StringRef string(length <= StringRef::kInlineBytes ? bytes : arena_.CopyBytes(bytes, length), length);
-    std::memcpy(entry.value, &string, sizeof(string));
-  } else if (FlatWidth(type, NumericForm::kPayload) == sizeof(entry.value)) {
-    std::memcpy(entry.value, reinterpret_cast<const void*>(results.values[row]), sizeof(entry.value));
+    const StringRef string(length <= StringRef::kInlineBytes ? bytes : arena.CopyBytes(bytes, length), length);
+    std::memcpy(value, &string, sizeof(string));
+  } else if (FlatWidth(type, NumericForm::kPayload) == sizeof(value)) {
+    std::memcpy(value, reinterpret_cast<const void*>(results.values[row]), sizeof(value));
   } else {
-    std::memcpy(entry.value, &results.values[row], sizeof(results.values[row]));
+    std::memcpy(value, &results.values[row], sizeof(results.values[row]));
   }
+  return !is_null;
+}
+
+void HostMemo::Set(uint32_t number, PenumbraType type, const PenumbraColumnInput& results, uint32_t row) {
+  Entry& entry = entries_[number];
+  entry.is_null = !ReadHostValue(type, results, row, entry.value, arena_);
   entry.is_known = true;
 }
 
@@ -261,6 +267,7 @@ void HostMemo::Codes::Reserve(size_t more) {
 
 HostCalls::HostCalls(const PenumbraExecOptions& options, MemoryBudget* budget, std::function<void()> wake_caller)
     : function_(options.host_function),
+      frames_(options.host_frames),
       host_(options.host),
       budget_(budget),
       wake_caller_(std::move(wake_caller)),
@@ -310,19 +317,19 @@ std::vector<uint32_t> HostCalls::Resolve(const Expr& call, HostMemo* memo, const
     images[i] = keys.Make(i);
     hashes[i] = memo->HashOf(images[i]);
   }
-  Request request{&call, memo, args, {}, {}};
+  Lookup lookup{&call, memo, args, {}, {}};
   {
     std::lock_guard lock(memo_mutex_);
     for (uint32_t i = 0; i < rows; ++i) {
       entries[i] = memo->FindOrAdd(images[i], hashes[i]);
       HostMemo::Entry& entry = memo->entry(entries[i]);
-      if (entry.is_known || entry.asked_by == &request) continue;
-      entry.asked_by = &request;
-      request.rows.push_back(static_cast<uint16_t>(i));
-      request.entries.push_back(entries[i]);
+      if (entry.is_known || entry.asked_by == &lookup) continue;
+      entry.asked_by = &lookup;
+      lookup.rows.push_back(static_cast<uint16_t>(i));
+      lookup.entries.push_back(entries[i]);
     }
   }
-  if (!request.rows.empty()) Ask(&request);
+  if (!lookup.rows.empty()) Ask([&] { Run(lookup); });
   return entries;
 }
 
@@ -373,51 +380,75 @@ bool HostCalls::ResolveByCodes(const Expr& call, HostMemo* memo, const Vector* a
   return true;
 }
 
-void HostCalls::Ask(Request* request) {
+void HostCalls::EvaluateFrames(const PenumbraFrames& frames,
+                               const std::function<void(const PenumbraColumnInput&)>& take) {
+  Ask([&] {
+    PenumbraColumnInput results{};
+    if (frames_ == nullptr) throw EngineError(PENUMBRA_UNSUPPORTED, "aggregate of the host");
+    if (!frames_(host_, &frames, &results)) throw EngineError(PENUMBRA_HOST_ERROR);
+    take(results);
+  });
+}
+
+uint32_t HostCalls::TakeState() {
+  std::lock_guard lock(states_mutex_);
+  if (free_states_.empty()) return state_count_++;
+  const uint32_t state = free_states_.back();
+  free_states_.pop_back();
+  return state;
+}
+
+void HostCalls::GiveBackState(uint32_t state) {
+  std::lock_guard lock(states_mutex_);
+  free_states_.push_back(state);
+}
+
+void HostCalls::Ask(std::function<void()> run) {
   if (pthread_equal(pthread_self(), caller_)) {
-    Run(request);
+    run();
     return;
   }
+  Request request{std::move(run), false, nullptr};
   {
     std::lock_guard lock(queue_mutex_);
-    waiting_.push_back(request);
+    waiting_.push_back(&request);
   }
   wake_caller_();
   std::unique_lock lock(queue_mutex_);
-  served_.wait(lock, [this, request] { return request->is_done || is_stopped_; });
-  if (request->is_done) {
-    if (request->error != nullptr) std::rethrow_exception(request->error);
+  served_.wait(lock, [&] { return request.is_done || is_stopped_; });
+  if (request.is_done) {
+    if (request.error != nullptr) std::rethrow_exception(request.error);
     return;
   }
-  std::erase(waiting_, request);
+  std::erase(waiting_, &request);
   throw EngineError(PENUMBRA_CANCELLED);
 }
 
 // An entry that another thread asked for, too, may be known by now.
-void HostCalls::Run(Request* request) {
+void HostCalls::Run(const Lookup& lookup) {
   std::vector<uint16_t> rows;
   std::vector<uint32_t> entries;
   {
     std::lock_guard lock(memo_mutex_);
-    for (size_t i = 0; i < request->entries.size(); ++i) {
-      if (request->memo->entry(request->entries[i]).is_known) continue;
-      rows.push_back(request->rows[i]);
-      entries.push_back(request->entries[i]);
+    for (size_t i = 0; i < lookup.entries.size(); ++i) {
+      if (lookup.memo->entry(lookup.entries[i]).is_known) continue;
+      rows.push_back(lookup.rows[i]);
+      entries.push_back(lookup.entries[i]);
     }
   }
   if (rows.empty()) return;
-  const Expr& call = *request->call;
+  const Expr& call = *lookup.call;
   const auto count = static_cast<uint32_t>(rows.size());
   arena_.Reset();
   std::vector<PenumbraResultColumn> columns;
   for (uint32_t i = 0; i < call.args.size(); ++i) {
-    columns.push_back(MakeResultColumn(Gather(request->args[i], rows.data(), count, arena_), count, arena_));
+    columns.push_back(MakeResultColumn(Gather(lookup.args[i], rows.data(), count, arena_), count, arena_));
   }
   const PenumbraResult arguments{count, columns.data()};
   PenumbraColumnInput results{};
   if (!function_(host_, NumberOf(call), &arguments, &results)) throw EngineError(PENUMBRA_HOST_ERROR);
   std::lock_guard lock(memo_mutex_);
-  for (uint32_t i = 0; i < count; ++i) request->memo->Set(entries[i], call.type, results, i);
+  for (uint32_t i = 0; i < count; ++i) lookup.memo->Set(entries[i], call.type, results, i);
 }
 
 // After an error, which may be a cancel, the others wait for the end of the execution.
@@ -430,7 +461,7 @@ bool HostCalls::Serve() {
     waiting_.pop_front();
   }
   try {
-    Run(request);
+    request->run();
   } catch (...) {
     request->error = std::current_exception();
   }

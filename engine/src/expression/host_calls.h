@@ -1,7 +1,8 @@
 // Functions of the host's, which only the caller's thread may run.
 //
 // A thread that comes to such a call looks for the arguments of its rows in a memo that all threads share. What is not
-// there it asks for once per distinct arguments, and waits until the caller's thread has served it.
+// there it asks for once per distinct arguments, and waits until the caller's thread has served it. Frames of a window
+// it hands over as they come.
 #pragma once
 
 #include <condition_variable>
@@ -21,6 +22,11 @@
 #include "vector/value_set.h"
 
 namespace penumbra {
+
+// A result as a flat value, or a StringRef to bytes in the arena: of a numeric in PostgreSQL's format. False: it is
+// null.
+bool ReadHostValue(PenumbraType type, const PenumbraColumnInput& results, uint32_t row, char (&value)[16],
+                   Arena& arena);
 
 // What a function gave, by its arguments. Entries stay where they are by number; their bytes live as long as the memo.
 class HostMemo {
@@ -97,6 +103,11 @@ class HostCalls {
 
   // Any thread: the call's values for its evaluated arguments, flat or a dictionary.
   Vector Evaluate(const Expr& call, const Vector* args, uint32_t rows, EvalContext& context);
+  // Any thread: take(results) is called, on the caller's thread, with those of the frames.
+  void EvaluateFrames(const PenumbraFrames& frames, const std::function<void(const PenumbraColumnInput&)>& take);
+  // A number for PenumbraFrames.state, which nobody else has until it is given back.
+  uint32_t TakeState();
+  void GiveBackState(uint32_t state);
   // The caller's thread: runs what another one has waited for longest. False: there is nothing such.
   bool Serve();
   // Threads that wait are not served any more.
@@ -104,13 +115,17 @@ class HostCalls {
 
  private:
   struct Request {
+    std::function<void()> run;
+    bool is_done = false;
+    std::exception_ptr error;
+  };
+  // What the memo lacks.
+  struct Lookup {
     const Expr* call;
     HostMemo* memo;
     const Vector* args;
     std::vector<uint16_t> rows;     // that have the arguments
     std::vector<uint32_t> entries;  // of these
-    bool is_done = false;
-    std::exception_ptr error;
   };
 
   HostMemo* FindMemoLocked(const Expr& call);
@@ -118,10 +133,11 @@ class HostCalls {
   std::vector<uint32_t> Resolve(const Expr& call, HostMemo* memo, const Vector* args, uint32_t rows, Arena& arena);
   bool ResolveByCodes(const Expr& call, HostMemo* memo, const Vector* args, uint32_t rows, Arena& arena,
                       std::vector<uint32_t>* entries);
-  void Ask(Request* request);
-  void Run(Request* request);
+  void Ask(std::function<void()> run);
+  void Run(const Lookup& lookup);
 
   const PenumbraHostFunction function_;
+  const PenumbraHostFrames frames_;
   void* const host_;
   MemoryBudget* const budget_;
   const pthread_t caller_ = pthread_self();
@@ -131,6 +147,10 @@ class HostCalls {
 
   std::mutex memo_mutex_;                         // of the memos; taken alone
   std::vector<std::unique_ptr<HostMemo>> memos_;  // by function; null: not asked yet
+
+  std::mutex states_mutex_;  // taken alone
+  std::vector<uint32_t> free_states_;
+  uint32_t state_count_ = 0;
 
   std::mutex queue_mutex_;  // taken alone
   std::condition_variable served_;

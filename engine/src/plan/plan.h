@@ -46,6 +46,7 @@ class Plan {
   PenumbraOperator AddSort(PenumbraOperator input, const PenumbraSortKey* keys, int count, int64_t limit,
                            int64_t offset);
   // plan_window.cc
+  bool TakesWindowCall(PenumbraOperator input, const PenumbraWindowCall& call, int order_key_count);
   PenumbraOperator AddWindow(PenumbraOperator input, const PenumbraExpr* partition_keys, int partition_key_count,
                              const PenumbraSortKey* order_keys, int order_key_count, const PenumbraWindowCall* calls,
                              int call_count, bool any_partition_order);

@@ -50,6 +50,7 @@ bool Plan::CheckAggregateCall(PenumbraOperator input, const PenumbraAggregateCal
     reason_ = "a percentile value that is not between 0 and 1";
     return false;
   }
+  if (of_window && call.function == PENUMBRA_AGG_JSON_AGG) return true;  // the caller knows its type
   return CheckAggregate(*aggregate, &reason_);
 }
 

@@ -45,16 +45,17 @@ int64_t MovingRows(const PenumbraWindowCall& call) {
   return rows > kFrameRowsMax ? -1 : static_cast<int64_t>(rows < 0 ? 0 : rows);
 }
 
-// Of string_agg, array_agg and json_agg. A frame that moves is taken up anew for each row, so it has few.
+// Of string_agg and array_agg, where a frame with a hole is taken up anew for each row, so it has few; and of the
+// caller's aggregates.
 const char* RefusalOfCollecting(const PenumbraWindowCall& call, int order_key_count) {
   constexpr int64_t kCollectedRowsMax = 128;
   const bool begins = call.start.kind == PENUMBRA_FRAME_UNBOUNDED_PRECEDING;
-  if (call.aggregate.function == PENUMBRA_AGG_JSON_AGG) return "json of a window's rows";
   if (order_key_count == 0) return "a window's aggregate that shows the order of rows";
-  if (begins && call.exclusion == PENUMBRA_EXCLUDE_NO_OTHERS) return nullptr;
+  if (call.aggregate.function == PENUMBRA_AGG_JSON_AGG) return nullptr;
+  if (call.exclusion == PENUMBRA_EXCLUDE_NO_OTHERS) return nullptr;
   const int64_t rows = begins ? -1 : MovingRows(call);
   return rows < 0 || rows > kCollectedRowsMax
-             ? "a collecting aggregate over a frame that moves, not of at most 128 rows"
+             ? "a collecting aggregate over a frame with a hole, not of at most 128 rows"
              : nullptr;
 }
 
@@ -139,6 +140,11 @@ bool Plan::CheckWindowCall(PenumbraOperator input, const PenumbraWindowCall& cal
   if (MovingRows(call) >= 0 || IsExactInParts(function->aggregate)) return true;
   reason_ = "an aggregate of floats over a frame that moves, not of at most 1024 rows";
   return false;
+}
+
+bool Plan::TakesWindowCall(PenumbraOperator input, const PenumbraWindowCall& call, int order_key_count) {
+  WindowFunctionSpec function;
+  return CheckInput(input) && CheckWindowCall(input, call, order_key_count, &function);
 }
 
 // Uses of expressions are counted, and the keys' Exprs set, after all checks: a refused window leaves the plan as it

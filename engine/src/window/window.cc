@@ -98,13 +98,15 @@ class PartitionReader {
     for (WindowBatch& of_order : batches_) of_order.Advance(end_, wanted);
     arena_.Reset();
     columns_.clear();
-    const uint32_t count = batches_[0].count;
+    uint32_t count = batches_[0].count;
     char* const* rows = batches_[0].rows.at(batches_[0].begin);
     layout_.Prefetch(rows, count);
     input_.ReadPassed(layout_, rows, count, arena_, &columns_);
     for (const Function& function : functions_) {
       columns_.push_back(function.values->Evaluate(batches_[function.order], arena_));
+      count = std::min(count, function.values->rows_made());
     }
+    for (WindowBatch& of_order : batches_) of_order.count = count;
     *batch = {count, static_cast<uint32_t>(columns_.size()), columns_.data()};
     return true;
   }

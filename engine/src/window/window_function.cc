@@ -263,7 +263,8 @@ uint64_t WindowFrames::BoundOf(const PenumbraFrameBound& bound, bool is_end, Cur
   const uint64_t next = is_end ? row + 1 : row, offset = static_cast<uint64_t>(bound.offset);
   const bool counts_rows = spec_.mode == PENUMBRA_FRAME_ROWS;
   if (HasOffset(bound) && !counts_rows) {
-    if (cursor->partition != begin) *cursor = {begin, begin, 1};
+    if (cursor->partition != begin || row < cursor->asked) *cursor = {begin, begin, 1, row};
+    cursor->asked = row;
     return spec_.mode == PENUMBRA_FRAME_GROUPS ? BoundByGroups(bound, is_end, cursor, batch, i)
                                                : BoundByValue(is_end, cursor, batch, i);
   }
@@ -334,6 +335,7 @@ std::unique_ptr<WindowFunction> CreateWindowFunction(const WindowFunctionSpec& s
     case PENUMBRA_WINDOW_NTH_VALUE: return std::make_unique<RowValue>(spec, input, layout, environment);
     case PENUMBRA_WINDOW_AGGREGATE: break;
   }
+  if (spec.aggregate.function == PENUMBRA_AGG_JSON_AGG) return CreateHostWindow(spec, input, layout, environment);
   if (InfoOf(spec.aggregate.function).needs == AggregateNeeds::kRows) {
     return CreateCollectedWindow(spec, input, layout, environment);
   }

@@ -27,13 +27,15 @@ struct WindowBatch {
   void Advance(uint64_t end, uint32_t wanted);
 };
 
-// A reader's; batches come in order.
+// A reader's; batches come in order, but rows that have no value yet come again.
 class WindowFunction {
  public:
   virtual ~WindowFunction() = default;
   virtual Vector Evaluate(const WindowBatch& batch, Arena& arena) = 0;
   // At most so many rows shall the next batch have, because their values are large.
   virtual uint32_t RowsWanted() const { return kVectorRows; }
+  // So many of the last batch's rows have values, the first ones, because these turned out to be large; at least one.
+  virtual uint32_t rows_made() const { return kVectorRows; }
 };
 
 std::unique_ptr<WindowFunction> CreateWindowFunction(const WindowFunctionSpec& spec, const WindowInput& input,
@@ -45,6 +47,10 @@ std::unique_ptr<WindowFunction> CreateWindowAggregate(const WindowFunctionSpec& 
 // window_collected.cc
 std::unique_ptr<WindowFunction> CreateCollectedWindow(const WindowFunctionSpec& spec, const WindowInput& input,
                                                       const RowLayout& layout, ExecutionEnvironment& environment);
+
+// window_host.cc
+std::unique_ptr<WindowFunction> CreateHostWindow(const WindowFunctionSpec& spec, const WindowInput& input,
+                                                 const RowLayout& layout, ExecutionEnvironment& environment);
 
 // The rows [begins[i], ends[i]) that the frame of each row of the batch has, none where both are equal; without those
 // that EXCLUDE leaves out, if it does: then it has [begins[i], hole_begins[i]) and [hole_ends[i], ends[i]), and with
@@ -66,11 +72,12 @@ class WindowFrames {
   std::vector<uint64_t> hole_ends;
 
  private:
-  // A bound that counts groups or values; it only moves on within a partition.
+  // A bound that counts groups or values; it only moves on within a partition, and for a row before starts anew.
   struct Cursor {
     uint64_t partition = UINT64_MAX;  // where it begins
     uint64_t row = 0;
     uint64_t group = 0;
+    uint64_t asked = 0;  // for this row it was
   };
   uint64_t BoundOf(const PenumbraFrameBound& bound, bool is_end, Cursor* cursor, const WindowBatch& batch, uint32_t i);
   uint64_t BoundByGroups(const PenumbraFrameBound& bound, bool is_end, Cursor* cursor, const WindowBatch& batch,

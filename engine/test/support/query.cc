@@ -353,6 +353,7 @@ Output Run(const PlanBuilder& plan, const Input& input) {
                               input.max_threads,
                               input.max_memory_bytes,
                               input.host_function,
+                              input.host_frames,
                               input.host};
   PenumbraExec* exec = penumbra_exec_create(plan.Finish(), &options);
   std::vector<ScanInput> scans = input.others;

@@ -138,6 +138,7 @@ struct Input {
   // Rows are pushed, and ended, before the start.
   bool pushes_first = false;
   PenumbraHostFunction host_function = nullptr;
+  PenumbraHostFrames host_frames = nullptr;
   void* host = nullptr;
   Memory* memory = nullptr;  // of the chunks of the first scan; of one plan
   bool stops_early = false;  // after the first result

@@ -147,14 +147,60 @@ SELECT * FROM windows('SELECT id, string_agg(t, '','') OVER (), array_agg(id) OV
 SELECT * FROM windows('SELECT id, array_agg(v) OVER (PARTITION BY p ORDER BY o, id), array_agg(t) OVER (PARTITION BY p ORDER BY o) FROM win');
 SELECT * FROM windows('SELECT id, array_length(array_agg(n) FILTER (WHERE o <> 2) OVER (ORDER BY id GROUPS BETWEEN UNBOUNDED PRECEDING AND 2 FOLLOWING), 1) FROM win');
 SELECT * FROM windows('SELECT id, string_agg(t, '','') OVER (PARTITION BY length(t), v ORDER BY id) FROM win');
-
--- what is PostgreSQL's: the engine sorts for it
 SELECT * FROM windows('SELECT id, array_agg(v) OVER (ORDER BY id ROWS BETWEEN 1 FOLLOWING AND UNBOUNDED FOLLOWING) FROM win WHERE id < 900');
 SELECT * FROM windows('SELECT id, array_agg(v) OVER (ORDER BY id ROWS 128 PRECEDING) FROM win WHERE id < 900');
-SELECT * FROM windows('SELECT id, json_agg(v) OVER (PARTITION BY p ORDER BY id) FROM win WHERE id < 900');
-SELECT * FROM windows('SELECT id, sum(f) OVER (ORDER BY id ROWS BETWEEN 2000 PRECEDING AND CURRENT ROW) FROM win');
+SELECT * FROM windows('SELECT id, string_agg(t, p::text) OVER (w ROWS BETWEEN 300 PRECEDING AND 7 PRECEDING), string_agg(nullif(t, ''text 1''), '','') FILTER (WHERE v > 0) OVER (w RANGE BETWEEN 40 PRECEDING AND 9 FOLLOWING),
+  array_agg(v) OVER (w ROWS BETWEEN 200 PRECEDING AND 3 FOLLOWING), array_agg(t) FILTER (WHERE o > 3) OVER (w GROUPS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING),
+  array_agg(n) OVER (w ROWS BETWEEN 3 FOLLOWING AND 150 FOLLOWING), array_agg(v) OVER (w RANGE BETWEEN 900 PRECEDING AND 800 PRECEDING) FROM win WHERE id < 1500 WINDOW w AS (PARTITION BY p ORDER BY id)');
+SELECT * FROM windows('SELECT id, string_agg(t, '','') OVER (w ROWS BETWEEN 2 FOLLOWING AND 3 FOLLOWING), string_agg(t, NULL) OVER (w RANGE BETWEEN 2 FOLLOWING AND UNBOUNDED FOLLOWING), array_agg(t) OVER (w ROWS BETWEEN 2 PRECEDING AND 1 PRECEDING),
+  array_agg(v) FILTER (WHERE false) OVER (w ROWS 200 PRECEDING) FROM win WINDOW w AS (PARTITION BY id / 4 ORDER BY id)');
+
+-- aggregates that PostgreSQL computes for the engine: of what it does not know, or not over such frames
+SELECT * FROM windows('SELECT id, sum(f) OVER (ORDER BY id ROWS BETWEEN 2000 PRECEDING AND CURRENT ROW), avg(n) OVER (ORDER BY id ROWS 9 PRECEDING) FROM win');
 SELECT * FROM windows('SELECT id, sum(f) OVER (ORDER BY id RANGE 10 PRECEDING) FROM win');
-SELECT * FROM windows('SELECT id, sum(r) OVER (ORDER BY id) FROM win');
+SELECT * FROM windows('SELECT id, sum(r) OVER (ORDER BY id), sum(v::text::money) OVER (PARTITION BY p ORDER BY id), xmlagg(xmlelement(name x, v)) OVER (PARTITION BY o, p ORDER BY id) FROM win');
+SELECT * FROM windows('SELECT id, json_agg(v) OVER w, jsonb_agg(n) FILTER (WHERE o > 3) OVER w, json_object_agg(id, f) OVER w, jsonb_object_agg(t, (v, n)) OVER (w ROWS 3 PRECEDING)
+  FROM win WHERE id < 900 WINDOW w AS (PARTITION BY p ORDER BY id)');
+SELECT * FROM windows('SELECT id, json_agg((id, t, v)) OVER (w ROWS BETWEEN 2 FOLLOWING AND 4 FOLLOWING), jsonb_agg(json_build_object(''a'', t, ''b'', ARRAY[v, o])) OVER (w ROWS UNBOUNDED PRECEDING EXCLUDE CURRENT ROW)
+  FROM win WHERE id < 900 WINDOW w AS (PARTITION BY p ORDER BY id)');
+SELECT * FROM windows('SELECT s.id, s.j, s.j ->> 1, lag(id) OVER (ORDER BY id DESC) FROM (SELECT id, jsonb_agg(v) OVER (PARTITION BY p ORDER BY id) AS j FROM win WHERE id < 700) s ORDER BY s.id DESC LIMIT 90');
+SET penumbra.mode = auto;
+SELECT s.j, count(*) FROM (SELECT jsonb_agg(v) OVER (PARTITION BY p ORDER BY id ROWS 1 PRECEDING) AS j FROM win WHERE p < 2) s GROUP BY 1 ORDER BY 1 LIMIT 3;
+RESET penumbra.mode;
+SELECT * FROM windows('SELECT * FROM (SELECT id, row_number() OVER w AS r, json_agg(t) OVER w FROM win WINDOW w AS (PARTITION BY p ORDER BY id)) s WHERE r <= 3');
+CREATE FUNCTION longer(text, text) RETURNS text IMMUTABLE LANGUAGE sql AS $$ SELECT CASE WHEN length($2) > length($1) THEN $2 ELSE $1 END $$;
+CREATE AGGREGATE longest(text) (SFUNC = longer, STYPE = text, INITCOND = '');
+CREATE FUNCTION keep(int, int) RETURNS int STRICT IMMUTABLE LANGUAGE sql AS $$ SELECT $1 $$;
+CREATE AGGREGATE first_known(int) (SFUNC = keep, STYPE = int);
+CREATE FUNCTION add_square(numeric[], numeric) RETURNS numeric[] IMMUTABLE LANGUAGE plpgsql AS $$ BEGIN RETURN ARRAY[$1[1] + 1, $1[2] + coalesce($2 * $2, 0)]; END $$;
+CREATE FUNCTION mean_square(numeric[], numeric) RETURNS numeric IMMUTABLE LANGUAGE sql AS $$ SELECT $1[2] / nullif($1[1], 0) $$;
+CREATE AGGREGATE mean_of_squares(numeric) (SFUNC = add_square, STYPE = numeric[], FINALFUNC = mean_square, FINALFUNC_EXTRA, INITCOND = '{0,0}');
+CREATE AGGREGATE counts(numeric) (SFUNC = add_square, STYPE = numeric[], INITCOND = '{0,0}');
+CREATE FUNCTION pair(anyelement, anyelement) RETURNS anyelement IMMUTABLE LANGUAGE sql AS $$ SELECT coalesce($2, $1) $$;
+CREATE AGGREGATE last_known(anyelement) (SFUNC = pair, STYPE = anyelement);
+SELECT * FROM windows('SELECT id, longest(t) OVER w, first_known(v) OVER w, mean_of_squares(n) OVER w, counts(n) FILTER (WHERE v > 0) OVER w, last_known(v) OVER w, last_known(t) OVER w, sum(v) OVER w
+  FROM win WHERE id < 2000 WINDOW w AS (PARTITION BY p ORDER BY id)');
+SELECT * FROM windows('SELECT id, longest(t) OVER w, first_known(v) OVER w, mean_of_squares(n) OVER w, last_known(v) OVER (ORDER BY id GROUPS BETWEEN CURRENT ROW AND 2 FOLLOWING EXCLUDE CURRENT ROW)
+  FROM win WHERE id < 2000 WINDOW w AS (PARTITION BY p ORDER BY id ROWS BETWEEN 5 PRECEDING AND 2 PRECEDING)');
+SELECT * FROM windows('SELECT s.a, count(*), max(s.b) FROM (SELECT id, first_known(v) OVER (PARTITION BY p, t ORDER BY id) AS a, longest(t) OVER (PARTITION BY p ORDER BY id) AS b FROM win) s GROUP BY s.a');
+SELECT * FROM windows('SELECT * FROM (SELECT id, row_number() OVER w AS r, first_known(v) OVER w FROM win WINDOW w AS (PARTITION BY p ORDER BY id)) s WHERE r <= 3');
+SET penumbra.threads_per_query = 2;
+SET work_mem = '64kB';
+SELECT * FROM windows('SELECT id, json_agg(id) OVER (PARTITION BY id / 9 ORDER BY n, id), longest(t) OVER (PARTITION BY id / 9 ORDER BY n, id ROWS 4 PRECEDING), ntile(3) OVER (PARTITION BY id / 9 ORDER BY n, id), sum(v) OVER (PARTITION BY p) FROM win');
+RESET work_mem;
+SET penumbra.threads_per_query = 0;
+-- values of megabytes: batches get shorter, also where another function counts groups
+SELECT * FROM windows('SELECT id, octet_length((json_agg(repeat(t, 2000)) OVER w)::text), count(*) OVER (ORDER BY id GROUPS BETWEEN 3 PRECEDING AND 2 PRECEDING), octet_length(string_agg(t, '','') OVER w)
+  FROM win WHERE id < 400 WINDOW w AS (ORDER BY id ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING)');
+
+-- what is PostgreSQL's: the engine sorts for it
+CREATE FUNCTION roll(int, int) RETURNS int VOLATILE LANGUAGE sql AS $$ SELECT $1 + $2 $$;
+CREATE AGGREGATE rolled(int) (SFUNC = roll, STYPE = int, INITCOND = '0');
+SELECT * FROM windows('SELECT id, rolled(v) OVER (ORDER BY id) FROM win');
+CREATE AGGREGATE moved(numeric) (SFUNC = numeric_add, STYPE = numeric, MSFUNC = numeric_add, MINVFUNC = numeric_sub, MSTYPE = numeric);
+SELECT * FROM windows('SELECT id, moved(n) OVER (PARTITION BY p ORDER BY id) FROM win');
+SELECT * FROM windows('SELECT id, moved(n) OVER (PARTITION BY p ORDER BY id ROWS 3 PRECEDING) FROM win');
+SELECT * FROM windows('SELECT id, mean_of_squares(v) OVER (PARTITION BY p) FROM win');
 SELECT * FROM windows('SELECT id, lag(v, 10 / o) OVER (ORDER BY id) FROM win WHERE o <> 0');
 SELECT * FROM windows('SELECT * FROM (SELECT id, row_number() OVER w AS r, nth_value(id, o) OVER w FROM win WINDOW w AS (ORDER BY id)) s WHERE r <= 9');
 SELECT * FROM windows('SELECT id, lag(id / v, 1) OVER (ORDER BY id) FROM win WHERE v <> 0');
@@ -171,6 +217,24 @@ BEGIN
 EXCEPTION WHEN program_limit_exceeded THEN  -- its text depends on the version
 	RAISE WARNING '%', SQLSTATE;
 END $$;
+DO $$
+BEGIN
+	PERFORM max(octet_length(s)) FROM (SELECT string_agg(t, repeat('-', 1000000)) OVER (ORDER BY id ROWS BETWEEN CURRENT ROW AND 1100 FOLLOWING) AS s FROM win) s;
+EXCEPTION WHEN program_limit_exceeded THEN
+	RAISE WARNING '%', SQLSTATE;
+END $$;
+SELECT count(s) FROM (SELECT json_object_agg(v, t) OVER (ORDER BY id) AS s FROM win) s;
+CREATE FUNCTION divided(int, int) RETURNS int STRICT IMMUTABLE LANGUAGE plpgsql AS $$ BEGIN RETURN 100 / ($2 - 1999); END $$;
+CREATE AGGREGATE dividing(int) (SFUNC = divided, STYPE = int, INITCOND = '0');
+DO $$
+BEGIN
+	PERFORM count(s) FROM (SELECT dividing(id) OVER (ORDER BY id) AS s FROM win) s;
+EXCEPTION WHEN division_by_zero THEN  -- its context depends on the version
+	RAISE WARNING '%', SQLSTATE;
+END $$;
+SELECT count(s) FROM (SELECT row_number() OVER w AS r, dividing(id) OVER w AS s FROM win WINDOW w AS (ORDER BY id)) s WHERE r < 1990;
+SELECT count(s) FROM (SELECT dividing(id) OVER (ORDER BY id) AS s FROM win LIMIT 1998) s;
+SELECT count(s) FROM (SELECT dividing(id) FILTER (WHERE id <> 1999) OVER (ORDER BY id) AS s FROM win) s;
 SELECT max(s) FROM (SELECT sum(10 / v) OVER (ORDER BY id) AS s FROM win) s;
 SELECT count(s) FROM (SELECT lag(v, 1, 10 / (id - 2)) OVER (ORDER BY id) AS s FROM win) s;
 -- the order of the rows saves a sort; not where partitions of text come in another one

@@ -4,11 +4,8 @@
  *	  Aggregates of PostgreSQL's over rows that the engine collected.
  *
  * The engine filters, sorts and groups, and gives each group's rows, as
- * collected_call.h has them.  The arguments are evaluated of these and the
- * aggregate's own functions make the value, row by row, so it is PostgreSQL's
- * to the byte, in every version.  They only run within an aggregation; a
- * window's state, of which they take a memory context and nothing else, is
- * enough of one.
+ * collected_call.h has them.  aggregate_state.h makes the value.  Of a window it
+ * gives values, which window_aggregates.h has made while it ran.
  *
  *-------------------------------------------------------------------------
  */
@@ -16,89 +13,25 @@
 
 #include "pg_compat.h"
 
-#include "access/htup_details.h"
-#include "catalog/pg_aggregate.h"
-#include "executor/executor.h"
-#include "fmgr.h"
-#include "miscadmin.h"
-#include "nodes/execnodes.h"
-#include "parser/parse_agg.h"
 #include "utils/memutils.h"
-#include "utils/syscache.h"
 
 #include "cache/value_image.h"
+#include "query/execute/aggregate_state.h"
 #include "query/execute/collected_groups.h"
-#include "query/execute/result_slot.h"
 #include "query/pipeline/collected_call.h"
-
-#define ROWS_PER_CHECK 1024
 
 typedef struct GroupCall
 {
-	int			arg_count;
-	ExprState **args;
-	FmgrInfo	add;
-	FmgrInfo	finish;
-	Oid			collation;
+	AggregateCall *aggregate;	/* NULL: of a window */
 	int			input_count;
 	PenumbraResultColumn *columns;	/* of the inputs */
-	ResultWindow *window;		/* from these into the slot */
-	TupleTableSlot *inputs;
+	AggregateState state;
 } GroupCall;
 
 struct CollectedGroups
 {
 	GroupCall  *calls;			/* by label */
-	WindowAggState *within;
-	ExprContext *econtext;
 };
-
-/* The functions learn the types of their arguments from expressions that call them. */
-static void
-find_functions(GroupCall *call, Aggref *aggref)
-{
-	HeapTuple	tuple = SearchSysCache1(AGGFNOID, ObjectIdGetDatum(aggref->aggfnoid));
-	Oid			types[FUNC_MAX_ARGS];
-	int			type_count = get_aggregate_argtypes(aggref, types);
-	Form_pg_aggregate form;
-	Expr	   *add;
-	Expr	   *finish;
-
-	if (!HeapTupleIsValid(tuple))
-		elog(ERROR, "cache lookup failed for aggregate %u", aggref->aggfnoid);
-	form = (Form_pg_aggregate) GETSTRUCT(tuple);
-	build_aggregate_transfn_expr(types, type_count, 0, false, form->aggtranstype, aggref->inputcollid,
-								 form->aggtransfn, InvalidOid, &add, NULL);
-	build_aggregate_finalfn_expr(types, 1, form->aggtranstype, aggref->aggtype, aggref->inputcollid,
-								 form->aggfinalfn, &finish);
-	fmgr_info(form->aggtransfn, &call->add);
-	fmgr_info_set_expr((Node *) add, &call->add);
-	fmgr_info(form->aggfinalfn, &call->finish);
-	fmgr_info_set_expr((Node *) finish, &call->finish);
-	ReleaseSysCache(tuple);
-}
-
-static void
-prepare(GroupCall *call, const CollectedCall *from)
-{
-	List	   *columns = NIL;
-	ListCell   *lc;
-
-	find_functions(call, from->aggref);
-	call->collation = from->aggref->inputcollid;
-	call->args = palloc(sizeof(ExprState *) * list_length(from->args));
-	foreach(lc, from->args)
-		call->args[call->arg_count++] = ExecInitExpr(lfirst(lc), NULL);
-	call->input_count = list_length(from->inputs);
-	call->columns = palloc0(sizeof(PenumbraResultColumn) * Max(call->input_count, 1));
-	for (int i = 0; i < call->input_count; i++)
-	{
-		columns = lappend_int(columns, i);
-		call->columns[i].type = from->types[i];
-	}
-	call->inputs = MakeSingleTupleTableSlot(ExecTypeFromExprList(from->inputs), &TTSOpsVirtual);
-	call->window = result_window_create(columns, call->inputs->tts_tupleDescriptor, NIL);
-}
 
 CollectedGroups *
 collected_groups_create(List *calls)
@@ -111,11 +44,19 @@ collected_groups_create(List *calls)
 	groups = palloc0(sizeof(CollectedGroups));
 	groups->calls = palloc0(sizeof(GroupCall) * list_length(calls));
 	foreach(lc, calls)
-		prepare(&groups->calls[foreach_current_index(lc)], lfirst(lc));
-	groups->econtext = CreateStandaloneExprContext();
-	groups->within = makeNode(WindowAggState);
-	groups->within->curaggcontext = AllocSetContextCreate(CurrentMemoryContext, "Penumbra aggregate of a group",
-														  ALLOCSET_DEFAULT_SIZES);
+	{
+		const CollectedCall *from = lfirst(lc);
+		GroupCall  *call = &groups->calls[foreach_current_index(lc)];
+
+		if (from->is_of_window)
+			continue;
+		call->aggregate = aggregate_call_create(from);
+		call->input_count = list_length(from->inputs);
+		call->columns = palloc0(sizeof(PenumbraResultColumn) * Max(call->input_count, 1));
+		for (int i = 0; i < call->input_count; i++)
+			call->columns[i].type = from->types[i];
+		aggregate_state_clear(call->aggregate, &call->state);
+	}
 	return groups;
 }
 
@@ -145,24 +86,14 @@ open_column(PenumbraResultColumn *column, uint32 rows, const char *next)
 	return next;
 }
 
-static void
-add_rows(CollectedGroups *groups, GroupCall *call, FunctionCallInfo fcinfo, uint32 rows)
+/* The value behind a head, for which there is room. */
+static Datum
+value_of_window(struct varlena *made)
 {
-	ExprContext *econtext = groups->econtext;
+	char	   *value = (char *) made + sizeof(PenumbraGroupRows);
 
-	for (uint32 i = 0; i < rows; i++)
-	{
-		if (i % ROWS_PER_CHECK == 0)
-			CHECK_FOR_INTERRUPTS();
-		(void) result_window_next(call->window, call->inputs);
-		ResetExprContext(econtext);
-		econtext->ecxt_outertuple = call->inputs;
-		for (int a = 0; a < call->arg_count; a++)
-			fcinfo->args[1 + a].value = ExecEvalExprSwitchContext(call->args[a], econtext, &fcinfo->args[1 + a].isnull);
-		fcinfo->isnull = false;
-		fcinfo->args[0].value = FunctionCallInvoke(fcinfo);
-		fcinfo->args[0].isnull = fcinfo->isnull;
-	}
+	SET_VARSIZE(value, VARSIZE(made) - sizeof(PenumbraGroupRows));
+	return PointerGetDatum(value);
 }
 
 Datum
@@ -172,24 +103,19 @@ collected_groups_finish(void *argument, Datum rows, bool *isnull)
 	const PenumbraGroupRows *head = (const PenumbraGroupRows *) VARDATA(DatumGetPointer(rows));
 	GroupCall  *call = &groups->calls[head->label];
 	const char *next = (const char *) (head + 1);
-	MemoryContext group = groups->within->curaggcontext;
-	MemoryContext old = MemoryContextSwitchTo(group);
 	PenumbraResult result = {head->rows, call->columns};
+	MemoryContext old;
 	Datum		value;
 
-	LOCAL_FCINFO(fcinfo, 1 + FUNC_MAX_ARGS);
-
+	if (call->aggregate == NULL)
+		return value_of_window((struct varlena *) DatumGetPointer(rows));
+	aggregate_state_clear(call->aggregate, &call->state);
+	old = MemoryContextSwitchTo(call->state.context);
 	for (int i = 0; i < call->input_count; i++)
 		next = open_column(&call->columns[i], head->rows, next);
-	result_window_open(call->window, &result);
-	InitFunctionCallInfoData(*fcinfo, &call->add, 1 + call->arg_count, call->collation, (Node *) groups->within, NULL);
-	fcinfo->args[0].value = (Datum) 0;
-	fcinfo->args[0].isnull = true;
-	add_rows(groups, call, fcinfo, head->rows);
+	aggregate_call_open(call->aggregate, &result);
 	MemoryContextSwitchTo(old);
-	InitFunctionCallInfoData(*fcinfo, &call->finish, 1, call->collation, (Node *) groups->within, NULL);
-	value = FunctionCallInvoke(fcinfo);
-	*isnull = fcinfo->isnull;
-	MemoryContextReset(group);
+	aggregate_state_add(call->aggregate, &call->state, head->rows);
+	value = aggregate_state_value(call->aggregate, &call->state, isnull);
 	return value;
 }

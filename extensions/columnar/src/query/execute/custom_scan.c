@@ -549,7 +549,7 @@ start_execution(PenumbraScanState *state)
 	options.is_timed = state->css.ss.ps.instrument != NULL;
 	temporary_files_set_options(&options);
 	budget_set_options(&options);
-	host_functions_set_options(state, state->host_calls, &options);
+	host_functions_set_options(state, state->host_calls, state->collected_calls, &options);
 	state->temporary_prefix = options.temporary_prefix;
 	state->has_threads = options.threads > 0;
 	state->exec = penumbra_exec_create(state->plan, &options);
@@ -593,6 +593,7 @@ start_engine(PenumbraScanState *state, Translation *translation)
 	MemoryContextRegisterResetCallback(CurrentMemoryContext, callback);
 	state->plan = translation->plan;
 	state->host_calls = translation->host_calls;
+	state->collected_calls = translation->collected_calls;
 	for (int i = 0; i < state->input_count; i++)
 	{
 		state->inputs[i].scan = state->inputs[i].stage->operator;
@@ -697,7 +698,7 @@ start(PenumbraScanState *state)
 	if (stages_add_to_plan(translation, state->pipeline))
 	{
 		state->holds_rows = has_failed || reads_what_can_fail(state) ||
-			penumbra_plan_can_be_unsupported_late(translation->plan);
+			penumbra_plan_can_be_unsupported_late(translation->plan) || translation->raises_late;
 		if (state->holds_rows && row_identity_is_given(state))
 			status = (PenumbraStatus) {PENUMBRA_UNSUPPORTED, "cursor of which rows are held back"};
 		else

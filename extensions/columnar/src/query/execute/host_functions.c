@@ -25,6 +25,7 @@
 #include "query/execute/host_functions.h"
 #include "query/execute/result_slot.h"
 #include "query/execute/value_classes.h"
+#include "query/execute/window_aggregates.h"
 #include "query/pipeline/host_call.h"
 #include "query/planning/attempt.h"
 
@@ -47,6 +48,7 @@ struct HostFunctions
 	PenumbraScanState *state;
 	HostFunction *functions;	/* by number */
 	List	   *classes;		/* of ValueClasses * */
+	WindowAggregates *aggregates;	/* NULL: there are none */
 	ExprContext *econtext;
 	MemoryContext results;		/* of the call at hand */
 	ErrorData  *error;			/* to be raised when the engine has returned; or NULL */
@@ -58,6 +60,8 @@ typedef struct HostRun
 	HostFunctions *host;
 	HostFunction *function;
 	const PenumbraResult *arguments;
+	const PenumbraFrames *frames;	/* in place of function and arguments */
+	PenumbraColumnInput *results;
 	uint64	   *values;
 	uint32	   *lengths;
 	uint8	   *nulls;
@@ -112,30 +116,45 @@ evaluate_rows(void *argument)
 	}
 }
 
-static bool
-call_host(void *argument, int number, const PenumbraResult *arguments, PenumbraColumnInput *results)
+static void
+evaluate_call(void *argument)
 {
-	HostFunctions *host = argument;
+	HostRun    *run = argument;
+
+	run->values = palloc(sizeof(uint64) * run->arguments->rows);
+	run->lengths = palloc0(sizeof(uint32) * run->arguments->rows);
+	run->nulls = palloc(run->arguments->rows);
+	evaluate_rows(run);
+	*run->results = (PenumbraColumnInput) {run->values, run->lengths, run->nulls};
+}
+
+static void
+evaluate_frames(void *argument)
+{
+	HostRun    *run = argument;
+
+	window_aggregates_evaluate(run->host->aggregates, run->frames, run->results);
+}
+
+/* False: it failed. */
+static bool
+run_caught(HostRun *run, void (*evaluate) (void *argument))
+{
+	HostFunctions *host = run->host;
 	MemoryContext old_context = CurrentMemoryContext;
 	volatile bool has_succeeded = false;
 
 	PG_TRY();
 	{
-		HostRun		run = {.host = host,.function = &host->functions[number],.arguments = arguments};
-
 		MemoryContextReset(host->results);
 		MemoryContextSwitchTo(host->results);
-		run.values = palloc(sizeof(uint64) * arguments->rows);
-		run.lengths = palloc0(sizeof(uint32) * arguments->rows);
-		run.nulls = palloc(arguments->rows);
 		if (host->state->has_emitted)
 		{
-			evaluate_rows(&run);
+			evaluate(run);
 			has_succeeded = true;
 		}
 		else
-			has_succeeded = attempt(evaluate_rows, &run);
-		*results = (PenumbraColumnInput) {run.values, run.lengths, run.nulls};
+			has_succeeded = attempt(evaluate, run);
 	}
 	PG_CATCH();
 	{
@@ -146,6 +165,23 @@ call_host(void *argument, int number, const PenumbraResult *arguments, PenumbraC
 	PG_END_TRY();
 	MemoryContextSwitchTo(old_context);
 	return has_succeeded;
+}
+
+static bool
+call_host(void *argument, int number, const PenumbraResult *arguments, PenumbraColumnInput *results)
+{
+	HostFunctions *host = argument;
+	HostRun		run = {.host = host,.function = &host->functions[number],.arguments = arguments,.results = results};
+
+	return run_caught(&run, evaluate_call);
+}
+
+static bool
+call_frames(void *argument, const PenumbraFrames *frames, PenumbraColumnInput *results)
+{
+	HostRun		run = {.host = argument,.frames = frames,.results = results};
+
+	return run_caught(&run, evaluate_frames);
 }
 
 /* Values of both sides of a join have the same numbers. */
@@ -179,7 +215,7 @@ begin_function(HostFunctions *host, HostFunction *function, const HostCall *call
 }
 
 void
-host_functions_set_options(PenumbraScanState *state, List *calls, PenumbraExecOptions *options)
+host_functions_set_options(PenumbraScanState *state, List *calls, List *collected_calls, PenumbraExecOptions *options)
 {
 	HostFunctions *host;
 	Oid			user_oid;
@@ -187,12 +223,13 @@ host_functions_set_options(PenumbraScanState *state, List *calls, PenumbraExecOp
 	ListCell   *lc;
 
 	options->host_function = NULL;
+	options->host_frames = NULL;
 	options->host = state->host = NULL;
-	if (calls == NIL)
+	if (calls == NIL && collected_calls == NIL)
 		return;
 	host = palloc0(sizeof(HostFunctions));
 	host->state = state;
-	host->functions = palloc0(sizeof(HostFunction) * list_length(calls));
+	host->functions = palloc0(sizeof(HostFunction) * Max(list_length(calls), 1));
 	host->econtext = CreateStandaloneExprContext();
 	host->results = AllocSetContextCreate(CurrentMemoryContext, "Penumbra results of functions",
 										  ALLOCSET_DEFAULT_SIZES);
@@ -201,8 +238,12 @@ host_functions_set_options(PenumbraScanState *state, List *calls, PenumbraExecOp
 	SetUserIdAndSecContext(state->user_oid, state->security_context);
 	foreach(lc, calls)
 		begin_function(host, &host->functions[foreach_current_index(lc)], lfirst(lc));
+	host->aggregates = window_aggregates_create(collected_calls);
 	SetUserIdAndSecContext(user_oid, security_context);
-	options->host_function = call_host;
+	if (calls != NIL)
+		options->host_function = call_host;
+	if (host->aggregates != NULL)
+		options->host_frames = call_frames;
 	options->host = state->host = host;
 }
 

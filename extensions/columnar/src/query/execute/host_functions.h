@@ -11,8 +11,9 @@
 
 #include "query/execute/scan_state.h"
 
-/* Prepares the calls (HostCall *), in the context at hand, and tells the engine whom to ask. */
-extern void host_functions_set_options(PenumbraScanState *state, List *calls, PenumbraExecOptions *options);
+/* Prepares the calls (HostCall *, CollectedCall *), in the context at hand, and tells the engine whom to ask. */
+extern void host_functions_set_options(PenumbraScanState *state, List *calls, List *collected_calls,
+									   PenumbraExecOptions *options);
 /* After an error of the engine: raises the one that made it so, if it is not one that the ordinary plan decides. */
 extern void host_functions_raise(PenumbraScanState *state);
 

@@ -121,6 +121,7 @@ typedef struct PenumbraScanState
 	MemoryContext buffer_context;	/* its child: chunks from disk; older than the next, so freed later */
 	MemoryContext execution_context;	/* its child: the plan and what follows */
 	List	   *host_calls;		/* of HostCall *: what PostgreSQL evaluates for the plan */
+	List	   *collected_calls;	/* of CollectedCall *: its aggregates that PostgreSQL computes */
 	HostFunctions *host;		/* these, prepared; NULL: there are none */
 	PenumbraPlan *plan;
 	PenumbraExec *exec;

@@ -284,7 +284,10 @@ window_paths_add_stages(PlannerInfo *root, RelPipeline *planned, List *windows, 
 	{
 		/* PostgreSQL evaluates nothing for rows that a condition on a rank drops, so raises no error either. */
 		if (failing_count_walker((Node *) root->processed_tlist, NULL))
+		{
+			planning_refuse("window function that can fail, below a condition on a rank", NULL);
 			return false;
+		}
 		pipeline_add_stage(planned->pipeline, PIPELINE_FILTER,
 						   (List *) rel_pipeline_normalize(root, planned, (Node *) conditions));
 		planned->rows = llast_node(WindowAggPath, windows)->path.rows;

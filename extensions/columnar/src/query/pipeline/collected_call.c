@@ -7,14 +7,24 @@
  */
 #include "postgres.h"
 
+#include "pg_compat.h"
+
+#include "access/htup_details.h"
+#include "catalog/pg_aggregate.h"
+#include "catalog/pg_proc.h"
 #include "catalog/pg_type.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/syscache.h"
 #include "utils/typcache.h"
 
+#include "cache/value_image.h"
+#include "query/pipeline/can_fail.h"
 #include "query/pipeline/collected_call.h"
 #include "query/pipeline/comparison_key.h"
+#include "query/pipeline/function_map.h"
 #include "query/pipeline/host_call.h"
 #include "query/pipeline/translate_collation.h"
 #include "query/pipeline/translate_constant.h"
@@ -138,5 +148,106 @@ collected_call_filter(Translation *translation, PenumbraAggregateCall *call)
 	conditions[1] = translate_call(translation, PENUMBRA_FN_CASE, PENUMBRA_BOOL, branches, lengthof(branches));
 	call->filter = call->filter < 0 ? conditions[1]
 		: translate_call(translation, PENUMBRA_FN_AND, PENUMBRA_BOOL, conditions, lengthof(conditions));
+	return call->filter >= 0;
+}
+
+/* ---------------------------------------------------------------- of windows */
+
+/* EXECUTE on the aggregate itself is checked at executor start. */
+static bool
+may_run(Oid function_oid, Oid owner)
+{
+	return !OidIsValid(function_oid) ||
+		(func_volatile(function_oid) != PROVOLATILE_VOLATILE && compat_may_execute(function_oid, owner));
+}
+
+/*
+ * Whether rows are only ever added to a state: PostgreSQL also takes them away
+ * from the beginning of a frame that moves, where the aggregate has functions for it.
+ */
+static bool
+only_adds(const FormData_pg_aggregate *form, int frame_options)
+{
+	return !OidIsValid(form->aggminvtransfn) || (frame_options & FRAMEOPTION_START_UNBOUNDED_PRECEDING) != 0 ||
+		(frame_options & FRAMEOPTION_EXCLUSION) != 0;
+}
+
+static bool
+can_run(Oid aggregate_oid, int frame_options)
+{
+	HeapTuple	tuple = SearchSysCache1(AGGFNOID, ObjectIdGetDatum(aggregate_oid));
+	HeapTuple	procedure = SearchSysCache1(PROCOID, ObjectIdGetDatum(aggregate_oid));
+	bool		can = false;
+
+	if (HeapTupleIsValid(tuple) && HeapTupleIsValid(procedure))
+	{
+		const FormData_pg_aggregate *form = (const FormData_pg_aggregate *) GETSTRUCT(tuple);
+		const FormData_pg_proc *proc = (const FormData_pg_proc *) GETSTRUCT(procedure);
+
+		can = form->aggkind == AGGKIND_NORMAL && form->aggfinalmodify == AGGMODIFY_READ_ONLY &&
+			!OidIsValid(proc->provariadic) && may_run(form->aggtransfn, proc->proowner) &&
+			may_run(form->aggfinalfn, proc->proowner) && only_adds(form, frame_options);
+	}
+	if (HeapTupleIsValid(tuple))
+		ReleaseSysCache(tuple);
+	if (HeapTupleIsValid(procedure))
+		ReleaseSysCache(procedure);
+	return can;
+}
+
+/* Values that the engine only shows are an array to it. */
+static bool
+type_of_value(Oid type_oid, PenumbraType *type)
+{
+	const ValueImage *image = value_image_of(type_oid);
+
+	if (image != NULL && image->composed == NULL && !image->has_parts)
+		*type = image->type;
+	else if (get_typlen(type_oid) == -1)
+		*type = PENUMBRA_ARRAY;
+	else
+		return false;
+	return true;
+}
+
+/* Whether PostgreSQL's part of it can raise an error: json_agg() of values does not. */
+static bool
+can_raise(const CollectedCall *collected)
+{
+	PenumbraAggregate known;
+	ListCell   *lc;
+
+	if (!function_map_aggregate(collected->aggref, &known) ||
+		(known == PENUMBRA_AGG_JSON_AGG && list_length(collected->args) > 1))
+		return true;
+	foreach(lc, collected->args)
+	{
+		if (!IsA(lfirst(lc), Var) && expr_can_fail(lfirst(lc)))
+			return true;
+	}
+	return false;
+}
+
+bool
+collected_call_of_window(Translation *translation, Aggref *aggref, int frame_options, PenumbraAggregateCall *call)
+{
+	CollectedCall *collected;
+
+	call->function = PENUMBRA_AGG_JSON_AGG;
+	call->filter = -1;
+	if (list_length(aggref->args) > FUNC_MAX_ARGS - 1 || !can_run(aggref->aggfnoid, frame_options) ||
+		!type_of_value(aggref->aggtype, &call->result))
+		return false;
+	translation->branch_depth += aggref->aggfilter != NULL;
+	if (!collected_call_translate(translation, aggref, call))
+		return false;
+	collected = llast(translation->collected_calls);
+	collected->is_of_window = true;
+	collected->result = call->result;
+	translation->raises_late |= can_raise(collected);
+	translation->branch_depth -= aggref->aggfilter != NULL;
+	if (aggref->aggfilter == NULL)
+		return true;
+	call->filter = translate_expr(translation, (Node *) aggref->aggfilter);
 	return call->filter >= 0;
 }

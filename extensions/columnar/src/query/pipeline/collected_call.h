@@ -5,7 +5,8 @@
  *	  value of.
  *
  * The engine evaluates the largest parts of the arguments that it knows, as
- * of a call of host_call.h, and keeps them for each row of a group, in order.
+ * of a call of host_call.h, and keeps them for each row of a group, in order.  Of
+ * a window it asks for the values of frames while it runs.
  *
  *-------------------------------------------------------------------------
  */
@@ -24,10 +25,15 @@ typedef struct CollectedCall
 	List	   *args;			/* of the aggregate: expressions over Vars of OUTER_VAR, counted from 1 */
 	List	   *inputs;			/* these, expressions that the engine evaluates */
 	PenumbraType *types;		/* that it has them in */
+	bool		is_of_window;
+	PenumbraType result;		/* of a window: the engine's */
 } CollectedCall;
 
 /* The arguments of the engine's call, labelled by its place in translation->collected_calls; false: refused. */
 extern bool collected_call_translate(Translation *translation, Aggref *aggref, PenumbraAggregateCall *call);
+/* The same of a window's aggregate, of any of PostgreSQL's; false: refused, with or without a reason. */
+extern bool collected_call_of_window(Translation *translation, Aggref *aggref, int frame_options,
+									 PenumbraAggregateCall *call);
 /* Adds to the call's FILTER, if any: a row without a key is an error, also in a group that is dropped. */
 extern bool collected_call_filter(Translation *translation, PenumbraAggregateCall *call);
 

@@ -195,7 +195,7 @@ rel_pipeline_check(Pipeline *pipeline)
 		pipeline->is_checked = true;
 		pipeline->runtime_exprs = translation->runtime_exprs;
 		pipeline->called_exprs = translation->called_exprs;
-		pipeline->holds_rows = penumbra_plan_can_be_unsupported_late(translation->plan);
+		pipeline->holds_rows = penumbra_plan_can_be_unsupported_late(translation->plan) || translation->raises_late;
 	}
 	else
 		planning_refuse(translation->reason, NULL);

@@ -22,6 +22,7 @@
 #include "utils/regproc.h"
 #include "utils/timestamp.h"
 
+#include "query/pipeline/collected_call.h"
 #include "query/pipeline/comparison_key.h"
 #include "query/pipeline/deparser.h"
 #include "query/pipeline/init_plans.h"
@@ -336,19 +337,52 @@ has_own_row(const PenumbraWindowCall *call)
 		(call->exclusion == PENUMBRA_EXCLUDE_NO_OTHERS || call->exclusion == PENUMBRA_EXCLUDE_TIES);
 }
 
+/* The engine evaluates arguments for all rows, PostgreSQL for those that are in some frame. */
 static bool
-translate_window_aggregate(Translation *translation, WindowFunc *function, PenumbraWindowCall *call)
+arguments_cannot_fail(Translation *translation, const WindowFunc *function, const PenumbraWindowCall *call)
 {
-	call->function = PENUMBRA_WINDOW_AGGREGATE;
-	if (!translate_aggregate(translation, pipeline_aggref_of_window(function), &call->aggregate, NULL))
-		return false;
+	if (function->aggfilter == NULL && has_own_row(call))
+		return true;
 	for (int i = 0; i < call->aggregate.argument_count; i++)
 	{
-		if ((function->aggfilter != NULL || !has_own_row(call)) &&
-			!cannot_fail(translation, call->aggregate.arguments[i]))
+		if (!cannot_fail(translation, call->aggregate.arguments[i]))
 			return false;
 	}
 	return true;
+}
+
+/*
+ * An aggregate that the engine does not know, or not over such a frame, is
+ * PostgreSQL's: it gets the rows one by one while the engine runs, so their order counts.
+ */
+static bool
+translate_window_aggregate(Translation *translation, WindowFunc *function, const PipelineStage *stage, int options,
+						   PenumbraWindowCall *call)
+{
+	Aggref	   *aggref = pipeline_aggref_of_window(function);
+	int			branch_depth = translation->branch_depth;
+	int			order_keys = list_length(stage->sort_flags);
+	const char *reason;
+
+	call->function = PENUMBRA_WINDOW_AGGREGATE;
+	if (translate_aggregate(translation, aggref, &call->aggregate, NULL) &&
+		arguments_cannot_fail(translation, function, call))
+	{
+		if (penumbra_plan_takes_window_call(translation->plan, translation->current, call, order_keys) ||
+			order_keys == 0)
+			return true;
+		translation->reason = pstrdup(penumbra_plan_reason(translation->plan));
+	}
+	if (order_keys == 0)
+		return false;
+	reason = translation->reason;
+	translation->branch_depth = branch_depth;
+	memset(&call->aggregate, 0, sizeof(call->aggregate));
+	if (collected_call_of_window(translation, aggref, options, &call->aggregate) &&
+		arguments_cannot_fail(translation, function, call))
+		return true;
+	translation->reason = reason;
+	return false;
 }
 
 /* Of rows or buckets: a constant, or a value that each row has. */
@@ -406,7 +440,7 @@ translate_window_function(Translation *translation, WindowFunc *function, const 
 		return false;
 	if (function->winagg)
 	{
-		if (!translate_window_aggregate(translation, function, call))
+		if (!translate_window_aggregate(translation, function, stage, options, call))
 			return false;
 	}
 	else

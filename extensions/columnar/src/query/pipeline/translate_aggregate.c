@@ -472,6 +472,9 @@ translate_aggregate(Translation *translation, Aggref *aggref, PenumbraAggregateC
 		translation->reason = psprintf("aggregate %s", format_procedure(aggref->aggfnoid));
 		return false;
 	}
+	/* collected_call_of_window() takes it */
+	if (is_of_window && call->function == PENUMBRA_AGG_JSON_AGG)
+		return translation_refuse(translation, psprintf("aggregate %s", format_procedure(aggref->aggfnoid))) >= 0;
 	if (!translate_kind(translation, aggref, call) || !translate_result(translation, aggref, call))
 		return false;
 	has_form = has_other_form(translation, aggref, call->function);

@@ -1,0 +1,236 @@
+// Aggregates of the caller's over frames (PenumbraFrames), whose rows are in the window's order.
+//
+// The caller gets the rows that its state lacks: of a frame that goes on from that of the row before the new ones, else
+// all. It gets as many at once as a vector has, and as few as give it about 16 MB of values.
+#include <algorithm>
+#include <cstring>
+
+#include "expression/host_calls.h"
+#include "numeric/result_column.h"
+#include "window/window_function.h"
+
+namespace penumbra {
+namespace {
+
+// A number of a state as long as this lives.
+class HostState {
+ public:
+  explicit HostState(HostCalls* host) : host_(host), number_(host == nullptr ? 0 : host->TakeState()) {}
+  ~HostState() {
+    if (host_ != nullptr) host_->GiveBackState(number_);
+  }
+  HostState(const HostState&) = delete;
+  uint32_t number() const { return number_; }
+
+ private:
+  HostCalls* const host_;
+  const uint32_t number_;
+};
+
+class HostFrames : public WindowFunction {
+ public:
+  HostFrames(const WindowFunctionSpec& spec, const WindowInput& input, const RowLayout& layout,
+             ExecutionEnvironment& environment)
+      : spec_(spec),
+        environment_(environment),
+        layout_(layout),
+        filter_column_(spec.aggregate.filter == nullptr ? -1 : input.ColumnOf(*spec.aggregate.filter)),
+        frames_(spec, input, layout, environment),
+        state_(environment.host) {
+    for (const Expr* argument : spec.aggregate.arguments) columns_.push_back(input.ColumnOf(*argument));
+    goes_on_ = spec.exclusion == PENUMBRA_EXCLUDE_NO_OTHERS;
+  }
+
+  uint32_t RowsWanted() const override {
+    return static_cast<uint32_t>(std::clamp<size_t>(kBatchBytes / std::max<size_t>(value_bytes_, 1), 1, kVectorRows));
+  }
+  uint32_t rows_made() const override { return rows_made_; }
+
+  Vector Evaluate(const WindowBatch& batch, Arena& arena) override {
+    frames_.Find(batch);
+    Begin(batch.count, arena);
+    for (uint32_t i = 0; i < batch.count && bytes_ < kBatchBytes; ++i) {
+      AddFrame(batch, i);
+      rows_made_ = i + 1;
+    }
+    Flush();
+    for (uint32_t i = 0; i < rows_made_; ++i) {
+      const char* value = values_ + size_t{result_of_[i]} * width_;
+      if (is_null_[result_of_[i]]) {
+        out_validity_[i / 64] &= ~(uint64_t{1} << (i % 64));
+        out_.validity = out_validity_;
+      }
+      std::memcpy(out_values_ + size_t{i} * width_, value, width_);
+    }
+    return out_;
+  }
+
+ private:
+  static constexpr size_t kBatchBytes = size_t{16} << 20;
+  static constexpr size_t kFirstBytes = kBatchBytes / 64;  // assumed, so that the first batch is short
+
+  // Result 0 is that of the row before the batch.
+  void Begin(uint32_t count, Arena& arena) {
+    arena_ = &arena;
+    out_ = FlatVector(spec_.result, nullptr, nullptr);
+    if (spec_.result == PENUMBRA_NUMERIC) out_.numeric_form = NumericForm::kPayload;
+    width_ = FlatWidth(out_);
+    out_values_ = arena.AllocateArray<char>(size_t{count} * width_);
+    out_.data = out_values_;
+    out_validity_ = arena.AllocateArray<uint64_t>(kValidityWords);
+    std::fill_n(out_validity_, kValidityWords, ~uint64_t{0});
+    values_ = arena.AllocateArray<char>((size_t{count} + 1) * width_);
+    is_null_.assign(size_t{count} + 1, false);
+    result_of_.resize(count);
+    if (has_last_) {
+      std::memcpy(values_, last_value_, width_);
+      is_null_[0] = last_is_null_;
+      if (IsStringForm(out_) && !last_is_null_) CopyLast(arena);
+    }
+    bytes_ = rows_made_ = 0;
+    next_result_ = first_waiting_ = 1;
+  }
+  // The value of the row before, whose bytes the batch before had.
+  void CopyLast(Arena& arena) {
+    const StringRef string(last_bytes_.data(), static_cast<uint32_t>(last_bytes_.size()));
+    const StringRef copy =
+        string.is_inline() ? string : StringRef(arena.CopyBytes(string.data(), string.length), string.length);
+    std::memcpy(values_, &copy, sizeof(copy));
+  }
+
+  void AddFrame(const WindowBatch& batch, uint32_t i) {
+    const uint64_t begin = frames_.begins[i], end = std::max(begin, frames_.ends[i]), row = batch.begin + i;
+    if (goes_on_ && has_last_ && begin == begin_ && end == end_) {
+      result_of_[i] = static_cast<uint16_t>(next_result_ - 1);
+      return;
+    }
+    if (!goes_on_ || !has_last_ || begin != begin_ || end < end_) {
+      steps_.push_back({0, true, false});
+      end_ = begin;
+    } else {
+      steps_.push_back({0, false, false});
+    }
+    if (goes_on_) {
+      AddRows(batch.rows, end_, end);
+    } else {
+      AddRows(batch.rows, begin, frames_.hole_begins[i]);
+      if (frames_.KeepsOwnRow(row, i)) AddRows(batch.rows, row, row + 1);
+      AddRows(batch.rows, frames_.hole_ends[i], end);
+    }
+    begin_ = begin;
+    end_ = end;
+    has_last_ = true;
+    steps_.back().is_finished = true;
+    result_of_[i] = static_cast<uint16_t>(next_result_++);
+    if ((next_result_ - first_waiting_) * value_bytes_ >= kBatchBytes) Flush();
+  }
+  void AddRows(const WindowRows& rows, uint64_t begin, uint64_t end) {
+    for (uint64_t row = begin; row < end; ++row) {
+      if (row % kPollRows == 0) environment_.CheckCancelled();
+      const char* values = *rows.at(row);
+      const bool passes = filter_column_ < 0 || (!layout_.IsNull(values, filter_column_) &&
+                                                 layout_.Get<uint8_t>(values, filter_column_) != 0);
+      if (!passes) continue;
+      rows_[row_count_++] = values;
+      row_bytes_ += layout_.StringBytes(values);
+      ++steps_.back().rows;
+      if (row_count_ < kVectorRows && row_bytes_ < kBatchBytes) continue;
+      Flush();
+      steps_.push_back({0, false, false});
+    }
+  }
+
+  // Hands over what waits, and takes the results.
+  void Flush() {
+    environment_.CheckCancelled();
+    if (steps_.empty()) return;
+    scratch_.Reset();
+    std::vector<PenumbraResultColumn> columns;
+    for (int column : columns_) {
+      columns.push_back(MakeResultColumn(layout_.Read(column, rows_, row_count_, scratch_), row_count_, scratch_));
+    }
+    const uint32_t waiting = next_result_ - first_waiting_;
+    const PenumbraFrames frames{spec_.aggregate.label,
+                                state_.number(),
+                                {row_count_, columns.data()},
+                                steps_.data(),
+                                static_cast<uint32_t>(steps_.size()),
+                                waiting};
+    if (environment_.host == nullptr) throw EngineError(PENUMBRA_UNSUPPORTED, "aggregate of the host");
+    environment_.host->EvaluateFrames(frames, [&](const PenumbraColumnInput& results) { Take(results, waiting); });
+    first_waiting_ = next_result_;
+    steps_.clear();
+    row_count_ = 0;
+    row_bytes_ = 0;
+  }
+  void Take(const PenumbraColumnInput& results, uint32_t count) {
+    char value[16];
+    for (uint32_t i = 0; i < count; ++i) {
+      const uint32_t result = first_waiting_ + i;
+      is_null_[result] = !ReadHostValue(spec_.result, results, i, value, *arena_);
+      std::memcpy(values_ + size_t{result} * width_, value, width_);
+      if (!IsStringForm(out_)) {
+        value_bytes_ = width_;
+        continue;
+      }
+      value_bytes_ = is_null_[result] ? 0 : results.lengths[i];
+      bytes_ += value_bytes_;
+    }
+    if (count == 0) return;
+    std::memcpy(last_value_, value, width_);
+    last_is_null_ = is_null_[first_waiting_ + count - 1];
+    if (!IsStringForm(out_) || last_is_null_) return;
+    const auto* bytes = reinterpret_cast<const char*>(results.values[count - 1]);
+    last_bytes_.assign(bytes, bytes + results.lengths[count - 1]);
+  }
+
+  static constexpr uint64_t kPollRows = uint64_t{1} << 16;
+
+  const WindowFunctionSpec& spec_;
+  ExecutionEnvironment& environment_;
+  const RowLayout& layout_;
+  std::vector<int> columns_;
+  const int filter_column_;
+  WindowFrames frames_;
+  const HostState state_;
+  bool goes_on_ = true;    // a frame that has all rows of the one before gets the others alone
+  bool has_last_ = false;  // the state is that of the rows [begin_, end_)
+  uint64_t begin_ = 0;
+  uint64_t end_ = 0;
+
+  // Of the batch.
+  Arena* arena_ = nullptr;
+  Vector out_;
+  uint32_t width_ = 0;
+  char* out_values_ = nullptr;
+  uint64_t* out_validity_ = nullptr;
+  char* values_ = nullptr;  // by result
+  std::vector<bool> is_null_;
+  std::vector<uint16_t> result_of_;  // by row
+  uint32_t next_result_ = 1;
+  uint32_t first_waiting_ = 1;  // the results before it are known
+  uint32_t rows_made_ = 0;
+  size_t bytes_ = 0;
+  size_t value_bytes_ = kFirstBytes;
+
+  // What waits to be handed over.
+  std::vector<PenumbraFrameStep> steps_;
+  const char* rows_[kVectorRows];
+  uint32_t row_count_ = 0;
+  size_t row_bytes_ = 0;
+  Arena scratch_;
+
+  // The last result.
+  char last_value_[16] = {};
+  bool last_is_null_ = true;
+  std::vector<char> last_bytes_;
+};
+
+}  // namespace
+
+std::unique_ptr<WindowFunction> CreateHostWindow(const WindowFunctionSpec& spec, const WindowInput& input,
+                                                 const RowLayout& layout, ExecutionEnvironment& environment) {
+  return std::make_unique<HostFrames>(spec, input, layout, environment);
+}
+
+}  // namespace penumbra
