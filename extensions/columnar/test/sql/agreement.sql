@@ -64,6 +64,15 @@ SELECT agree($q$select count(*) from facts where ch = 'c1'$q$);
 SELECT agree($q$select ch, count(*) from facts group by ch order by ch$q$);
 SELECT agree($q$select count(distinct a), count(distinct s), count(distinct c) from facts$q$);
 SELECT agree($q$select g, count(distinct s) from facts group by g order by g$q$);
+-- texts of few and of many groups, and more than the memory holds
+SELECT agree($q$select g, bl, count(distinct s), count(distinct v) filter (where a < 500), count(distinct u::text), count(a)
+  from facts group by g, bl$q$);
+SELECT agree($q$select a, count(distinct s), count(distinct v || s) from facts group by a$q$);
+SELECT agree($q$select g, v, count(distinct s) from facts group by rollup(g, v)$q$);
+SET work_mem = '64kB';
+SELECT agree($q$select a, count(distinct s), count(distinct u::text) from facts group by a$q$);
+SELECT agree($q$select count(distinct u::text || ' and a text that is long') from facts$q$);
+RESET work_mem;
 SELECT agree($q$select sum(case when bl then a else 0 end), sum(a) filter (where g > 3) from facts$q$);
 SELECT agree($q$select g, sum(a) from facts group by g having sum(a) > 1900000 order by g$q$);
 SELECT agree($q$select g, sum(a)*2+1, max(s) from facts group by g having count(*) > 100 and min(a) = 0 order by 2$q$);
