@@ -16,22 +16,6 @@ namespace {
 
 using Digest = void (*)(const uint8_t* const*, const uint32_t*, size_t, uint8_t*);
 
-constexpr char kHexDigits[] = "0123456789abcdef";
-
-// The two digits of each byte.
-constexpr std::array<char, 512> kHexPairs = [] {
-  std::array<char, 512> pairs{};
-  for (size_t byte = 0; byte < 256; ++byte) {
-    pairs[2 * byte] = kHexDigits[byte >> 4];
-    pairs[2 * byte + 1] = kHexDigits[byte & 15];
-  }
-  return pairs;
-}();
-
-void WriteHex(const uint8_t* bytes, size_t count, char* out) {
-  for (size_t i = 0; i < count; ++i) std::memcpy(out + 2 * i, kHexPairs.data() + 2 * bytes[i], 2);
-}
-
 template <Digest kDigest, uint32_t kBytes, bool kAsHex>
 Vector EvaluateDigest(const Expr& expr, const Vector* args, uint32_t rows, EvalContext& context) {
   const View<StringRef> texts = ViewOf<StringRef>(args[0], rows, context.arena);
@@ -46,7 +30,7 @@ Vector EvaluateDigest(const Expr& expr, const Vector* args, uint32_t rows, EvalC
     char* values = reinterpret_cast<char*>(digests);
     if (kAsHex) {
       values = context.arena.AllocateArray<char>(size_t{count} * kWidth);
-      WriteHex(digests, size_t{count} * kBytes, values);
+      kernels::WriteHex(digests, size_t{count} * kBytes, values);
     }
     for (uint32_t i = first_row; i < last_row; ++i) {
       if (!IsRowValid(args[0].validity, i)) continue;
@@ -80,7 +64,7 @@ const uint8_t* BytesOf(const StringRef& text) { return reinterpret_cast<const ui
 StringRef EncodeHex(const StringRef& bytes, Arena& arena) {
   const uint64_t length = uint64_t{bytes.length} * 2;
   char* encoded = AllocateText(length, arena);
-  WriteHex(BytesOf(bytes), bytes.length, encoded);
+  kernels::WriteHex(BytesOf(bytes), bytes.length, encoded);
   return StringRef(encoded, static_cast<uint32_t>(length));
 }
 

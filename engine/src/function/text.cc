@@ -72,18 +72,42 @@ Vector EvaluateCase(const Expr& expr, const Vector* args, uint32_t rows, EvalCon
   });
 }
 
+// Eight ASCII bytes at a time; the last eight first, of which those are written again that others leave over.
+void WriteReversed(const StringRef& text, bool is_utf8, char* out) {
+  const char *position = text.data(), *end = position + text.length;
+  const auto is_plain = [is_utf8](uint64_t eight) { return !is_utf8 || (eight & kHighBits) == 0; };
+  const auto write = [](uint64_t eight, char* to) {
+    eight = __builtin_bswap64(eight);
+    std::memcpy(to, &eight, 8);
+  };
+  bool has_plain_end = false;
+  if (text.length >= 8) {
+    const uint64_t last = LoadEightBytes(end - 8);
+    has_plain_end = is_plain(last);
+    if (has_plain_end) write(last, out);
+  }
+  out += text.length;
+  while (position < end) {
+    if (end - position < 8) {
+      if (has_plain_end) return;
+    } else if (const uint64_t eight = LoadEightBytes(position); is_plain(eight)) {
+      out -= 8;
+      write(eight, out);
+      position += 8;
+      continue;
+    }
+    const char* next = NextCharacter(position, end, is_utf8);
+    out -= next - position;
+    for (char* to = out; position < next; ++position, ++to) *to = *position;
+  }
+}
+
 Vector EvaluateReverse(const Expr& expr, const Vector* args, uint32_t rows, EvalContext& context) {
   const bool is_utf8 = IsUtf8(context);
   return MapText(expr, args, rows, context, [&](const StringRef& text, uint32_t) {
-    char* reversed = context.arena.AllocateArray<char>(text.length);
-    const char *position = text.data(), *end = position + text.length;
-    char* out = reversed + text.length;
-    while (position < end) {
-      const char* next = NextCharacter(position, end, is_utf8);
-      out -= next - position;
-      std::memcpy(out, position, static_cast<size_t>(next - position));
-      position = next;
-    }
+    char inlined[StringRef::kInlineBytes];
+    char* reversed = text.is_inline() ? inlined : context.arena.AllocateArray<char>(text.length);
+    WriteReversed(text, is_utf8, reversed);
     return StringRef(reversed, text.length);
   });
 }

@@ -58,9 +58,10 @@ inline uint32_t ClipCharacters(const char* bytes, uint32_t length, int64_t chara
   if (!is_utf8) return static_cast<uint32_t>(characters);
   const char *position = bytes, *end = bytes + length;
   while (characters > 0 && position < end) {
-    if (characters >= 8 && end - position >= 8 && (LoadEightBytes(position) & kHighBits) == 0) {
-      position += 8;
-      characters -= 8;
+    const int64_t step = characters < 8 ? characters : 8;
+    if (end - position >= 8 && (LoadEightBytes(position) & (kHighBits >> (8 * (8 - step)))) == 0) {
+      position += step;
+      characters -= step;
     } else {
       position = NextCharacter(position, end, true);
       --characters;

@@ -86,6 +86,9 @@ size_t FindNeedle(const Needle& needle, const char* text, size_t begin, size_t l
 void Md5(const uint8_t* const* messages, const uint32_t* lengths, size_t count, uint8_t* digests);
 void Sha256(const uint8_t* const* messages, const uint32_t* lengths, size_t count, uint8_t* digests);
 
+// The 2 * count hexadecimal digits of the bytes, in small letters.
+void WriteHex(const uint8_t* bytes, size_t count, char* digits);
+
 // ---------------------------------------------------------------- moving ----------------------
 
 // values[i] = base + codes[i], modulo 2^n. Code: uint8_t, uint16_t, uint32_t, uint64_t; T: int16_t,
