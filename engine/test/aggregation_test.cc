@@ -399,60 +399,6 @@ TEST(Aggregation, FormsThatChangeFromBatchToBatch) {
   }
 }
 
-// More groups than a text knows, texts that hardly come again, and sets that stop growing while rows come.
-TEST(Aggregation, CountsDistinctTexts) {
-  const struct {
-    uint32_t rows, groups, texts;
-  } cases[] = {{50000, 1, 300}, {70000, 60, 7000}, {40000, 70, 6000}, {60000, 3, 9000}, {40000, 3, 400000}};
-  for (const auto& tested : cases) {
-    Random random(tested.groups);
-    Query query;
-    query.table.push_back(KeyColumn(PENUMBRA_INT4, tested.rows, tested.groups, 1, random));
-    query.table.push_back(KeyColumn(PENUMBRA_TEXT, tested.rows, 3, 1, random));
-    query.table.push_back(KeyColumn(PENUMBRA_TEXT, tested.rows, tested.texts, 10, random));
-    query.table.push_back(KeyColumn(PENUMBRA_TEXT, tested.rows, 2, 0, random));
-    query.table.push_back(KeyColumn(PENUMBRA_BOOL, tested.rows, 2, 10, random));
-    query.calls = {{"count", PENUMBRA_INT8, 2, -1, true}, {"count", PENUMBRA_INT8, 2, 4, true},
-                   {"count(*)", PENUMBRA_INT8},           {"count", PENUMBRA_INT8, 3, -1, true},
-                   {"count", PENUMBRA_INT8, 1, -1, true}, {"count", PENUMBRA_INT8, 0, -1, true}};
-    for (const std::vector<int>& keys : {std::vector<int>{0}, {}, {0, 1}, {1}}) {
-      query.keys = keys;
-      for (size_t budget_bytes : {size_t{1} << 30, size_t{1} << 20, size_t{96} << 10}) {
-        SCOPED_TRACE(::testing::Message() << tested.groups << " groups, keys " << ::testing::PrintToString(keys)
-                                          << ", budget " << budget_bytes);
-        Options options;
-        options.budget_bytes = budget_bytes;
-        options.threads = 3;
-        options.form = [](int column, uint32_t begin) {
-          return column == 3 && begin % 3 == 0   ? SinkForm::kConstant
-                 : column == 1 || begin % 2 == 0 ? SinkForm::kDictionary
-                                                 : SinkForm::kFlat;
-        };
-        CheckQuery(query, options);
-        ASSERT_FALSE(HasFailure());
-      }
-    }
-  }
-}
-
-// What the first rows say does not hold of the others: there are more groups than have numbers, and more texts than
-// fit.
-TEST(Aggregation, CountsDistinctTextsThatChange) {
-  Random random(8);
-  Query query;
-  query.table = {{PENUMBRA_INT4, {}}, {PENUMBRA_TEXT, {}}};
-  for (uint32_t row = 0; row < 90000; ++row) {
-    const bool is_early = row < 40000;
-    query.table[0].cells.push_back(std::to_string(random.Below(is_early ? 5 : 200)));
-    query.table[1].cells.push_back(KeyText(PENUMBRA_TEXT, random.Below(is_early ? 5000 : 70000), 0));
-  }
-  query.keys = {0};
-  query.calls = {{"count", PENUMBRA_INT8, 1, -1, true}};
-  for (size_t budget_bytes : {size_t{1} << 30, size_t{3} << 20}) {
-    for (int threads : {1, 3}) CheckQuery(query, {.budget_bytes = budget_bytes, .threads = threads});
-  }
-}
-
 TEST(Aggregation, SpillsPastTheBudget) {
   Random random(7);
   Query query;

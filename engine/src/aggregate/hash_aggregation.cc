@@ -25,7 +25,6 @@
 #include "aggregate/batch_groups.h"
 #include "aggregate/build_row_keys.h"
 #include "aggregate/coded_column.h"
-#include "aggregate/distinct_texts.h"
 #include "aggregate/grouping_sets.h"
 #include "aggregate/hash_aggregation_groups.h"
 #include "function/collation.h"
@@ -213,13 +212,11 @@ class AggregationSink : public Sink {
     int filter;
     bool keeps_nulls;  // rows whose arguments are null count
     std::unique_ptr<GroupAggregation> groups;
-    std::unique_ptr<DistinctTexts> texts;  // null: `groups` has all rows
   };
   struct SinkLocal : Sink::Local {
     // Of finest_ if there is one, else of groups_: one for each set, as each remembers what codes mean.
     std::vector<std::unique_ptr<GroupAggregation::Local>> groups;
     std::vector<std::unique_ptr<GroupAggregation::Local>> distincts;
-    std::vector<std::unique_ptr<DistinctTexts::Local>> distinct_texts;
     std::vector<GroupAggregation::Update> updates;
     // Of the batch in hand.
     std::vector<Vector> all_keys;  // of GROUPING SETS, or of finest groups
@@ -235,17 +232,14 @@ class AggregationSink : public Sink {
 
   void AddAggregate(const AggregateSpec& spec, const DictionaryFinder& find_dictionary);
   int FindOrAddArgument(const Expr* argument, int filter);
-  int FindOrAddDistinct(const std::vector<int>& arguments, int filter, AggregateNeeds needs,
+  int FindOrAddDistinct(const std::vector<int>& arguments, int filter, bool keeps_nulls,
                         const DictionaryFinder& find_dictionary);
-  bool CountsTexts(const Distinct& distinct, AggregateNeeds needs) const;
   RowSelection SelectionOf(const SinkLocal& local, int filter, uint32_t rows) const {
     return filter < 0 ? RowSelection{nullptr, rows} : local.selections[filter];
   }
   const Vector* ArgumentsOf(const SinkLocal& local, const State& state, uint32_t rows, Arena& arena) const;
   Vector EvaluateArgument(const Expr& argument, RowSelection selection, const Batch& batch, EvalContext& context) const;
-  void ConsumeDistinct(SinkLocal& local, size_t set, size_t index, uint32_t rows, EvalContext& context);
-  RowSelection AddFirstTexts(SinkLocal& local, size_t set, size_t index, const Vector& texts, RowSelection selection,
-                             uint32_t rows, Arena& arena);
+  void ConsumeDistinct(SinkLocal& local, size_t index, uint32_t rows, EvalContext& context);
   void MergeDistinct(int task);
   void AddDistinctRows(Distinct& distinct, int task);
 
@@ -294,7 +288,6 @@ class AggregationSink : public Sink {
   std::vector<State> states_;
   std::vector<Result> results_;
   std::vector<Distinct> distincts_;
-  std::unique_ptr<GroupNumbers> group_numbers_;  // null: no DISTINCT asks for them
   std::vector<SummaryColumn> summary_columns_;
   std::vector<const Expr*> having_;
   std::vector<BuildRowKeys> build_row_keys_;
@@ -327,7 +320,9 @@ void AggregationSink::AddAggregate(const AggregateSpec& spec, const DictionaryFi
   for (const Expr* argument : spec.arguments) arguments.push_back(FindOrAddArgument(argument, filter));
   const AccumulatorFactory factory = ChooseAccumulator(spec);
   const AggregateNeeds needs = InfoOf(spec.function).needs;
-  const int distinct = DistinctMatters(spec) ? FindOrAddDistinct(arguments, filter, needs, find_dictionary) : -1;
+  const int distinct = DistinctMatters(spec)
+                           ? FindOrAddDistinct(arguments, filter, needs == AggregateNeeds::kRows, find_dictionary)
+                           : -1;
   if (distinct < 0) {
     for (int argument : arguments) is_plain_argument_[argument] = true;
   }
@@ -362,9 +357,8 @@ int AggregationSink::FindOrAddArgument(const Expr* argument, int filter) {
   return static_cast<int>(arguments_.size()) - 1;
 }
 
-int AggregationSink::FindOrAddDistinct(const std::vector<int>& arguments, int filter, AggregateNeeds needs,
+int AggregationSink::FindOrAddDistinct(const std::vector<int>& arguments, int filter, bool keeps_nulls,
                                        const DictionaryFinder& find_dictionary) {
-  const bool keeps_nulls = needs == AggregateNeeds::kRows;
   for (size_t i = 0; i < distincts_.size(); ++i) {
     const Distinct& known = distincts_[i];
     if (known.arguments == arguments && known.filter == filter && known.keeps_nulls == keeps_nulls)
@@ -377,20 +371,8 @@ int AggregationSink::FindOrAddDistinct(const std::vector<int>& arguments, int fi
     types.push_back(coded.back().CodeType(arguments_[argument]->type));
   }
   distincts_.push_back(
-      {arguments, std::move(coded), filter, keeps_nulls, std::make_unique<GroupAggregation>(types, environment_), {}});
-  if (CountsTexts(distincts_.back(), needs)) {
-    if (group_numbers_ == nullptr) {
-      group_numbers_ = std::make_unique<GroupNumbers>(groups_.layout(), groups_.layout().AddPlace(), environment_);
-    }
-    distincts_.back().texts = std::make_unique<DistinctTexts>(*group_numbers_, environment_);
-  }
+      {arguments, std::move(coded), filter, keeps_nulls, std::make_unique<GroupAggregation>(types, environment_)});
   return static_cast<int>(distincts_.size()) - 1;
-}
-
-// Of texts that are not codes already; only count() aggregates them and needs no values.
-bool AggregationSink::CountsTexts(const Distinct& distinct, AggregateNeeds needs) const {
-  return needs == AggregateNeeds::kCount && distinct.arguments.size() == 1 &&
-         arguments_[distinct.arguments[0]]->type == PENUMBRA_TEXT && distinct.coded[0].dictionary() == nullptr;
 }
 
 std::unique_ptr<Sink::Local> AggregationSink::CreateLocal() {
@@ -400,10 +382,7 @@ std::unique_ptr<Sink::Local> AggregationSink::CreateLocal() {
     local->groups.push_back((finest_ != nullptr ? *finest_ : groups_).CreateLocal());
   }
   if (own_values_key_ >= 0) local->batch_groups = std::make_unique<BatchGroups>(groups_, environment_);
-  for (Distinct& distinct : distincts_) {
-    local->distincts.push_back(distinct.groups->CreateLocal());
-    local->distinct_texts.push_back(distinct.texts != nullptr ? distinct.texts->CreateLocal() : nullptr);
-  }
+  for (Distinct& distinct : distincts_) local->distincts.push_back(distinct.groups->CreateLocal());
   local->all_keys.resize(keys_.size());
   local->keys.resize(key_types_.size() + PENUMBRA_AGGREGATE_ARGUMENTS_MAX);
   local->selections.resize(filters_.size());
@@ -493,7 +472,7 @@ void AggregationSink::Consume(Sink::Local& sink_local, const Batch& batch, EvalC
 
 void AggregationSink::ConsumeGroups(SinkLocal& local, size_t set, uint32_t rows, EvalContext& context) {
   groups_.Consume(*local.groups[set], local.keys.data(), rows, local.updates, context.arena);
-  for (size_t i = 0; i < distincts_.size(); ++i) ConsumeDistinct(local, set, i, rows, context);
+  for (size_t i = 0; i < distincts_.size(); ++i) ConsumeDistinct(local, i, rows, context);
 }
 
 // Those of the batch's groups with these numbers, in their order.
@@ -702,26 +681,7 @@ void AggregationSink::ConsumeSummary(Sink::Local& sink_local, uint32_t rows, con
   groups_.Consume(*local.groups[0], nullptr, 1, local.updates, arena);
 }
 
-// Counts the selected rows whose texts are the first in their groups, which groups_ consumed last; returns those that
-// are still to be told apart.
-RowSelection AggregationSink::AddFirstTexts(SinkLocal& local, size_t set, size_t index, const Vector& texts,
-                                            RowSelection selection, uint32_t rows, Arena& arena) {
-  GroupAggregation::Local& groups = *local.groups[set];
-  auto* sorted = arena.AllocateArray<DistinctTexts::Rows>(2);
-  DistinctTexts::Rows &first = sorted[0], &others = sorted[1];
-  first.count = others.count = 0;
-  distincts_[index].texts->Sort(*local.distinct_texts[index], groups_.GroupsOfRows(groups, rows), texts, selection,
-                                arena, &first, &others);
-  std::vector<GroupAggregation::Update> updates;
-  for (const State& state : states_) {
-    if (state.distinct == static_cast<int>(index))
-      updates.push_back({state.accumulator, &kNoArgument, {first.rows, first.count}});
-  }
-  groups_.AddRows(groups, updates);
-  return {others.rows, others.count};
-}
-
-void AggregationSink::ConsumeDistinct(SinkLocal& local, size_t set, size_t index, uint32_t rows, EvalContext& context) {
+void AggregationSink::ConsumeDistinct(SinkLocal& local, size_t index, uint32_t rows, EvalContext& context) {
   const Distinct& distinct = distincts_[index];
   const RowSelection filtered = SelectionOf(local, distinct.filter, rows);
   if (filtered.count == 0) return;
@@ -734,19 +694,13 @@ void AggregationSink::ConsumeDistinct(SinkLocal& local, size_t set, size_t index
   std::vector<GroupAggregation::Update> no_updates;
   Vector nulls;  // of any argument
   if (!distinct.keeps_nulls) nulls.validity = CommonValidity(arguments, argument_count, rows, context.arena);
-  const bool has_texts = distinct.texts != nullptr && distinct.texts->is_on();
-  if (!has_texts && filtered.rows == nullptr && nulls.validity == nullptr) {
+  if (filtered.rows == nullptr && nulls.validity == nullptr) {
     distinct.groups->Consume(*local.distincts[index], local.keys.data(), rows, no_updates, context.arena);
     return;
   }
   uint16_t* selected = context.arena.AllocateArray<uint16_t>(kVectorRows);
   uint32_t count = 0;
   VisitValid(nulls, filtered, [&](uint32_t row) { selected[count++] = static_cast<uint16_t>(row); });
-  if (has_texts && count > 0) {
-    const RowSelection left = AddFirstTexts(local, set, index, arguments[0], {selected, count}, rows, context.arena);
-    count = left.count;
-    std::copy_n(left.rows, count, selected);
-  }
   if (count == 0) return;
   const size_t key_count = key_types_.size() + argument_count;
   Vector* keys = context.arena.AllocateArray<Vector>(key_count);

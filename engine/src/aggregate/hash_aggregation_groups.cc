@@ -27,10 +27,9 @@ void GroupAggregation::SpillIfFull(Local& local) {
 void GroupAggregation::Consume(Local& local, const Vector* keys, uint32_t rows, const std::vector<Update>& updates,
                                Arena& arena) {
   SpillIfFull(local);
-  local.numbers = nullptr;
   if (local.memo.Encode(keys, layout_.keys.count(), rows)) {
     local.new_rows.clear();
-    const uint16_t* numbers = local.numbers = local.memo.NumberGroups(rows, &local.new_rows);
+    const uint16_t* numbers = local.memo.NumberGroups(rows, &local.new_rows);
     if (!local.new_rows.empty()) {
       const auto new_count = static_cast<uint32_t>(local.new_rows.size());
       local.groups.FindOrInsert(keys, {local.new_rows.data(), new_count}, arena, local.row_groups);
@@ -41,17 +40,11 @@ void GroupAggregation::Consume(Local& local, const Vector* keys, uint32_t rows, 
       return;
     }
     if (updates.empty()) return;
-    GroupsOfRows(local, rows);
+    for (uint32_t i = 0; i < rows; ++i) local.row_groups[i] = local.memo.groups()[numbers[i]];
   } else {
     local.groups.FindOrInsertByTable(keys, rows, arena, local.row_groups);
   }
   UpdateScattered(local.row_groups, updates, local.groups.store());
-}
-
-char* const* GroupAggregation::GroupsOfRows(Local& local, uint32_t rows) const {
-  const std::vector<char*>& groups = local.memo.groups();
-  for (uint32_t i = 0; local.numbers != nullptr && i < rows; ++i) local.row_groups[i] = groups[local.numbers[i]];
-  return local.row_groups;
 }
 
 // As if it were a row of this layout, of which only the states are there.

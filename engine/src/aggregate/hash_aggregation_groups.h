@@ -45,7 +45,6 @@ class GroupAggregation {
     CodeMemo memo;
     RowsByNumber by_number;
     std::vector<uint16_t> new_rows;
-    const uint16_t* numbers = nullptr;  // of the rows' groups in the memo; null: row_groups has them
     char* row_groups[kVectorRows];
   };
   std::unique_ptr<Local> CreateLocal() { return std::make_unique<Local>(layout_, environment_); }
@@ -54,12 +53,6 @@ class GroupAggregation {
   // whose states are `states_shift` bytes further than in rows of this one. The states are copied.
   void ConsumeGroups(Local& local, const Vector* keys, char* const* groups, uint32_t count, int64_t states_shift,
                      Arena& arena);
-  // The groups of the rows that Consume() had last, where groups have states or places.
-  char* const* GroupsOfRows(Local& local, uint32_t rows) const;
-  // Adds some of these rows, after GroupsOfRows().
-  void AddRows(Local& local, const std::vector<Update>& updates) const {
-    UpdateScattered(local.row_groups, updates, local.groups.store());
-  }
   // Adds row i to the states of groups[i].
   void UpdateScattered(char* const* groups, const std::vector<Update>& updates, StateStore& store) const;
   // Adds the one group of an aggregation without keys if there is none.

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <memory>
-#include <utility>
 #include <vector>
 
 #include "aggregate/aggregate_accumulator.h"
@@ -36,9 +35,6 @@ struct GroupLayout {
     accumulators.push_back({std::move(accumulator), offset});
     return static_cast<int>(accumulators.size()) - 1;
   }
-
-  // Returns where in rows 8 bytes are, which are zero at first and of no meaning here.
-  uint32_t AddPlace() { return std::exchange(row_bytes, row_bytes + 8); }
 
   bool has_states() const { return row_bytes > keys.image_bytes(); }
   // Without what states point to.
