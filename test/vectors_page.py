@@ -247,7 +247,7 @@ Whole queries run in one plan of the engine, from the scans to the result:
 | `FETCH FIRST n ROWS WITH TIES` | the rows whose rank is up to n; n and an `OFFSET` are known when the query starts |
 | `LATERAL (SELECT ... WHERE column = outer.column)` | aggregation by the columns, joined; with `ORDER BY` and `LIMIT` the first rows of each partition, joined |
 | `LATERAL (VALUES (a), (b))`, columns as rows | up to 16 projections of the same rows |
-| `WITH` that is read several times, or `MATERIALIZED`, and ends in an aggregation, a window or `ORDER BY` | computed once for all of its readers in the plan (`EXPLAIN`: "computed once, above"); for each reader where filters of its joins leave little to compute |
+| `WITH` that is read several times, or `MATERIALIZED`, and ends in an aggregation, a window or `ORDER BY`; equal subqueries in `FROM`, also of views | computed once for all of its readers in the plan (`EXPLAIN`: "computed once, above"), without rows that no reader's conditions let through; for each reader where filters of its joins leave little to compute |
 | `VALUES`, functions, other `WITH ... AS MATERIALIZED`, `WITH RECURSIVE` below groups, subqueries with what is not on this page, tables that are not cached or cannot be | computed by PostgreSQL, joined in vectors; nothing volatile |
 
 Beside an equality with a column of the outer query a subquery may have other conditions of such columns, as

@@ -113,6 +113,8 @@ SELECT same('WITH c AS MATERIALIZED (SELECT * FROM per_shop WHERE n > 3) SELECT 
 SELECT same('SELECT shop, total FROM per_shop WHERE shop < 5 UNION ALL SELECT shop, total FROM per_shop WHERE shop > 35 UNION SELECT -shop, total FROM (SELECT shop, sum(amount) AS total, count(*) AS n FROM sales GROUP BY shop) x');
 SELECT same('SELECT a.shop, a.place, b.place AS other FROM (SELECT shop, id, rank() OVER (PARTITION BY shop ORDER BY day, id) AS place FROM sales) a JOIN (SELECT shop, id, rank() OVER (PARTITION BY shop ORDER BY day, id) AS place FROM sales) b ON b.id = a.id + 40 AND b.place = a.place + 1');
 SELECT same('WITH RECURSIVE r AS (SELECT 1 AS k UNION ALL SELECT k + 1 FROM r WHERE k < 9) SELECT r.k, a.n, b.n FROM r JOIN per_shop a ON a.shop = r.k JOIN per_shop b ON b.shop = a.shop + 1');
+SELECT same('SELECT x.n, y.n AS m FROM (SELECT max(a.n) AS n FROM per_shop a JOIN per_shop b ON b.shop = a.shop + 1) x, (SELECT max(a.n) AS n FROM per_shop a JOIN per_shop b ON b.shop = a.shop + 1) y,
+  (SELECT z.shop FROM (SELECT shop FROM per_shop WHERE n > 1) z WHERE z.shop = 3) c');
 -- Each for itself: what has values of the query around it, or is volatile; conditions of each that leave little.
 SELECT same('SELECT shop, (SELECT x.n + y.n FROM (SELECT count(*) AS n FROM sales WHERE sales.shop = shops.shop) x, (SELECT count(*) AS n FROM sales WHERE sales.shop = shops.shop) y) FROM shops');
 SELECT count(*) FROM (SELECT shop, count(*), random() AS x FROM sales GROUP BY shop) a JOIN (SELECT shop, count(*), random() AS x FROM sales GROUP BY shop) b USING (shop) WHERE a.x = b.x;

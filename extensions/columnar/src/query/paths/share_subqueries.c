@@ -17,6 +17,7 @@
  */
 #include "postgres.h"
 
+#include "miscadmin.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
@@ -182,19 +183,21 @@ may_have_subqueries(const Query *query)
 	return query->hasSubLinks || query->cteList != NIL;
 }
 
-/* Whether there are two.  They are replaced in place. */
+/*
+ * Whether there are equal ones.  If so, the first of them and those equal to it are replaced in place; what is in
+ * them is at other levels then, and found by the next call.
+ */
 static bool
 find_equal(Query *query, bool are_replaced)
 {
 	Finding		finding = {0};
-	bool		is_changed = false;
+	CommonTableExpr *cte = NULL;
 
 	(void) find_walker((Node *) query, &finding);
-	for (int i = 0; i < list_length(finding.subqueries); i++)
+	for (int i = 0; i < list_length(finding.subqueries) && cte == NULL; i++)
 	{
 		const Subquery *subquery = list_nth(finding.subqueries, i);
 		Query	   *computed = subquery->rte->subquery;
-		CommonTableExpr *cte = NULL;
 
 		for (int k = i + 1; k < list_length(finding.subqueries); k++)
 		{
@@ -212,9 +215,8 @@ find_equal(Query *query, bool are_replaced)
 			}
 			read_cte(other, cte);
 		}
-		is_changed |= cte != NULL;
 	}
-	return is_changed;
+	return cte != NULL;
 }
 
 Query *
@@ -224,6 +226,7 @@ share_subqueries(Query *query)
 		!find_equal(query, false))
 		return NULL;
 	query = copyObject(query);
-	(void) find_equal(query, true);
+	while (find_equal(query, true))
+		CHECK_FOR_INTERRUPTS();
 	return query;
 }
