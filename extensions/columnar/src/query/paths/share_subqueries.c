@@ -32,12 +32,14 @@ typedef struct Subquery
 {
 	RangeTblEntry *rte;
 	Index		depth;			/* of the level that has it in FROM, below the topmost one */
+	int			levels;			/* in it: what is around others has more than these, and is not compared with them */
 } Subquery;
 
 typedef struct Finding
 {
 	Index		depth;			/* of the level in hand */
-	List	   *subqueries;		/* those around others first */
+	int			levels;			/* seen so far */
+	List	   *subqueries;		/* that take work worth keeping the rows; those around others first */
 } Finding;
 
 /* Whether it reads what is of levels around the subquery, or locks rows; *depth: levels of it around the node. */
@@ -74,16 +76,13 @@ reads_outside_walker(Node *node, void *context)
 	return reads_outside;
 }
 
-/* Whether it takes work that is worth keeping the rows, and can stand elsewhere. */
 static bool
 can_be_shared(const RangeTblEntry *rte)
 {
-	Query	   *query = rte->subquery;
 	int			depth = -1;
 
-	return (query->hasAggs || query->groupClause != NIL || query->distinctClause != NIL || query->hasWindowFuncs) &&
-		!rte->security_barrier && !reads_outside_walker((Node *) query, &depth) &&
-		!contain_volatile_functions((Node *) query);
+	return !rte->security_barrier && !reads_outside_walker((Node *) rte->subquery, &depth) &&
+		!contain_volatile_functions((Node *) rte->subquery);
 }
 
 static bool
@@ -91,6 +90,7 @@ find_walker(Node *node, void *context)
 {
 	Finding    *finding = context;
 	Query	   *query = (Query *) node;
+	int			levels_before = finding->levels;
 	ListCell   *lc;
 
 	if (node == NULL)
@@ -100,19 +100,29 @@ find_walker(Node *node, void *context)
 	foreach(lc, query->rtable)
 	{
 		RangeTblEntry *rte = lfirst_node(RangeTblEntry, lc);
+		const Query *in_from = rte->subquery;
 		Subquery   *subquery;
 
-		if (rte->rtekind != RTE_SUBQUERY)
+		if (rte->rtekind != RTE_SUBQUERY || list_length(finding->subqueries) == SUBQUERIES_MAX ||
+			(!in_from->hasAggs && in_from->groupClause == NIL && in_from->distinctClause == NIL &&
+			 !in_from->hasWindowFuncs))
 			continue;
-		if (list_length(finding->subqueries) == SUBQUERIES_MAX)
-			return true;
-		subquery = palloc(sizeof(Subquery));
-		*subquery = (Subquery) {rte, finding->depth};
+		subquery = palloc0(sizeof(Subquery));
+		subquery->rte = rte;
+		subquery->depth = finding->depth;
 		finding->subqueries = lappend(finding->subqueries, subquery);
 	}
+	finding->levels++;
 	finding->depth++;
 	(void) query_tree_walker(query, find_walker, context, 0);
 	finding->depth--;
+	foreach(lc, finding->subqueries)
+	{
+		Subquery   *subquery = lfirst(lc);
+
+		if (subquery->rte->subquery == query)
+			subquery->levels = finding->levels - levels_before;
+	}
 	return false;
 }
 
@@ -203,8 +213,8 @@ find_equal(Query *query, bool are_replaced)
 		{
 			const Subquery *other = list_nth(finding.subqueries, k);
 
-			if (!equal(computed, other->rte->subquery) || (cte == NULL && !can_be_shared(subquery->rte)) ||
-				other->rte->security_barrier)
+			if (subquery->levels != other->levels || !equal(computed, other->rte->subquery) ||
+				(cte == NULL && !can_be_shared(subquery->rte)) || other->rte->security_barrier)
 				continue;
 			if (!are_replaced)
 				return true;
