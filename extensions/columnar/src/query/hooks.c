@@ -154,14 +154,14 @@ plan_query(COMPAT_PLANNER_PARAMETERS, Planning *planning)
 #define READERS_ADVANTAGE 1.5
 
 static bool
-is_better(PlannedStmt *inlined, PlannedStmt *ordinary, bool is_rewritten)
+is_better(PlannedStmt *inlined, PlannedStmt *ordinary, bool is_narrowed)
 {
 	Cost		cost = ordinary->planTree->total_cost;
 
 	if (!require_plan_is_penumbra(inlined))
 		return false;
 	if (require_plan_is_penumbra(ordinary))
-		return inlined->planTree->total_cost < cost * (is_rewritten ? READERS_ADVANTAGE : 1);
+		return inlined->planTree->total_cost < cost * (is_narrowed ? READERS_ADVANTAGE : 1);
 	return MODE_IS_FORCED() || inlined->planTree->total_cost < cost * VECTORS_ADVANTAGE;
 }
 
@@ -233,9 +233,6 @@ penumbra_planner(COMPAT_PLANNER_PARAMETERS)
 	Query	   *given = query;
 	PlannedStmt *stmt;
 
-	if (shared != NULL && inlined == NULL)
-		inlined = copyObject(query);
-
 	planning.is_permitted = planning.is_enabled && privileges_permit(query);
 	other = planning;
 	if (rewritten != NULL)
@@ -249,11 +246,24 @@ penumbra_planner(COMPAT_PLANNER_PARAMETERS)
 		stmt = plan_query(COMPAT_PLANNER_ARGUMENTS, &planning);
 	}
 	query = given;
-	if (rewritten != NULL && !plan_walk_finds_ours(stmt))
+	if (rewritten != NULL)
 	{
-		/* PostgreSQL's alone is what it would be without us */
-		planning = other;
-		stmt = plan_query(COMPAT_PLANNER_ARGUMENTS, &planning);
+		/* PostgreSQL's alone is what it would be without us; and with conditions an index may find a subquery's few rows. */
+		bool		is_ours = plan_walk_finds_ours(stmt);
+
+		if (!is_ours || (shared != NULL && planning.has_conditions_of_ctes))
+		{
+			Planning	as_given = other;
+			PlannedStmt *given_stmt = plan_query(COMPAT_PLANNER_ARGUMENTS, &as_given);
+
+			if (!is_ours || given_stmt->planTree->total_cost <
+				stmt->planTree->total_cost * (narrowed != NULL ? READERS_ADVANTAGE : 1))
+			{
+				stmt = given_stmt;
+				planning = as_given;
+				rewritten = NULL;
+			}
+		}
 	}
 	if (inlined != NULL && planning.tables != NIL && !planning.has_executions &&
 		(planning.has_conditions_of_ctes || !require_plan_is_penumbra(stmt)) &&
@@ -262,7 +272,7 @@ penumbra_planner(COMPAT_PLANNER_PARAMETERS)
 		SecondPlanning second = {COMPAT_PLANNER_VALUES, .query = inlined, .planning = &other};
 
 		/* In the place of a reference a CTE's constants may meet conditions that fail on them. */
-		if (attempt(plan_second, &second) && is_better(second.stmt, stmt, rewritten != NULL) &&
+		if (attempt(plan_second, &second) && is_better(second.stmt, stmt, rewritten != NULL && narrowed != NULL) &&
 			!(other.has_single_ctes && !shared_ctes_are_computed_once(second.stmt)))
 		{
 			stmt = second.stmt;

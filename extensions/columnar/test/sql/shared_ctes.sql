@@ -122,6 +122,8 @@ PREPARE shared_rows (int) AS SELECT count(*) FROM (SELECT shop FROM sales WHERE 
 EXECUTE shared_rows (0);
 EXECUTE shared_rows (19990);
 DEALLOCATE shared_rows;
+-- a condition that joins bring to both readers
+SELECT * FROM plan('SELECT a.total, b.n FROM per_shop a JOIN per_shop b USING (shop) WHERE a.shop = 3') p WHERE p ~ 'computed once|Filter|Having';
 -- A view is read with the rights that its reference has.
 CREATE ROLE shared_ctes_reader;
 GRANT USAGE ON SCHEMA shared_ctes TO shared_ctes_reader;
