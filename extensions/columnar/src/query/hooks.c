@@ -136,6 +136,23 @@ plan_query(COMPAT_PLANNER_PARAMETERS, Planning *planning)
 	return stmt;
 }
 
+/* The same.  CTEs that must be computed once, and would not be, are PostgreSQL's. */
+static PlannedStmt *
+plan_single_ctes(COMPAT_PLANNER_PARAMETERS, bool has_ctes, Planning *planning)
+{
+	const Planning before = *planning;
+	/* The planner writes into the query. */
+	Query	   *copy = has_ctes ? copyObject(query) : NULL;
+	PlannedStmt *stmt = plan_query(COMPAT_PLANNER_ARGUMENTS, planning);
+
+	if (!planning->has_single_ctes || shared_ctes_are_computed_once(stmt))
+		return stmt;
+	*planning = before;
+	planning->leaves_single_ctes = true;
+	query = copy;
+	return plan_query(COMPAT_PLANNER_ARGUMENTS, planning);
+}
+
 /* A plan that costs less is not worth the time that another one takes to make. */
 #define REPLAN_COST_MIN 5000
 
@@ -229,7 +246,6 @@ penumbra_planner(COMPAT_PLANNER_PARAMETERS)
 	Query	   *inlined = has_ctes ? inline_ctes(query) : NULL;
 	Query	   *narrowed = has_ctes ? narrow_ctes(shared != NULL ? shared : query) : NULL;
 	Query	   *rewritten = narrowed != NULL ? narrowed : shared;
-	Query	   *original = has_ctes ? copyObject(rewritten != NULL ? rewritten : query) : NULL;
 	Query	   *given = query;
 	PlannedStmt *stmt;
 
@@ -237,32 +253,21 @@ penumbra_planner(COMPAT_PLANNER_PARAMETERS)
 	other = planning;
 	if (rewritten != NULL)
 		query = rewritten;
-	stmt = plan_query(COMPAT_PLANNER_ARGUMENTS, &planning);
-	if (planning.has_single_ctes && !shared_ctes_are_computed_once(stmt))
-	{
-		planning = other;
-		planning.leaves_single_ctes = true;
-		query = original;
-		stmt = plan_query(COMPAT_PLANNER_ARGUMENTS, &planning);
-	}
+	stmt = plan_single_ctes(COMPAT_PLANNER_ARGUMENTS, has_ctes, &planning);
 	query = given;
-	if (rewritten != NULL)
+	/* PostgreSQL's alone is what it would be without us; with conditions an index may find a subquery's few rows. */
+	if (rewritten != NULL &&
+		(!plan_walk_finds_ours(stmt) || (shared != NULL && planning.has_conditions_of_ctes)))
 	{
-		/* PostgreSQL's alone is what it would be without us; and with conditions an index may find a subquery's few rows. */
-		bool		is_ours = plan_walk_finds_ours(stmt);
+		Planning	as_given = other;
+		PlannedStmt *given_stmt = plan_single_ctes(COMPAT_PLANNER_ARGUMENTS, has_ctes, &as_given);
 
-		if (!is_ours || (shared != NULL && planning.has_conditions_of_ctes))
+		if (!plan_walk_finds_ours(stmt) || given_stmt->planTree->total_cost <
+			stmt->planTree->total_cost * (narrowed != NULL ? READERS_ADVANTAGE : 1))
 		{
-			Planning	as_given = other;
-			PlannedStmt *given_stmt = plan_query(COMPAT_PLANNER_ARGUMENTS, &as_given);
-
-			if (!is_ours || given_stmt->planTree->total_cost <
-				stmt->planTree->total_cost * (narrowed != NULL ? READERS_ADVANTAGE : 1))
-			{
-				stmt = given_stmt;
-				planning = as_given;
-				rewritten = NULL;
-			}
+			stmt = given_stmt;
+			planning = as_given;
+			narrowed = NULL;
 		}
 	}
 	if (inlined != NULL && planning.tables != NIL && !planning.has_executions &&
@@ -272,7 +277,7 @@ penumbra_planner(COMPAT_PLANNER_PARAMETERS)
 		SecondPlanning second = {COMPAT_PLANNER_VALUES, .query = inlined, .planning = &other};
 
 		/* In the place of a reference a CTE's constants may meet conditions that fail on them. */
-		if (attempt(plan_second, &second) && is_better(second.stmt, stmt, rewritten != NULL && narrowed != NULL) &&
+		if (attempt(plan_second, &second) && is_better(second.stmt, stmt, narrowed != NULL) &&
 			!(other.has_single_ctes && !shared_ctes_are_computed_once(second.stmt)))
 		{
 			stmt = second.stmt;
