@@ -223,7 +223,12 @@ BEGIN
 EXCEPTION WHEN program_limit_exceeded THEN
 	RAISE WARNING '%', SQLSTATE;
 END $$;
-SELECT count(s) FROM (SELECT json_object_agg(v, t) OVER (ORDER BY id) AS s FROM win) s;
+DO $$
+BEGIN
+	PERFORM count(s) FROM (SELECT json_object_agg(v, t) OVER (ORDER BY id) AS s FROM win) s;
+EXCEPTION WHEN invalid_parameter_value OR null_value_not_allowed THEN  -- by the version
+	RAISE WARNING 'a key is NULL';
+END $$;
 CREATE FUNCTION divided(int, int) RETURNS int STRICT IMMUTABLE LANGUAGE plpgsql AS $$ BEGIN RETURN 100 / ($2 - 1999); END $$;
 CREATE AGGREGATE dividing(int) (SFUNC = divided, STYPE = int, INITCOND = '0');
 DO $$
