@@ -145,7 +145,7 @@ find_references(Node *node, void *context)
 }
 
 Query *
-select_all(RangeTblEntry *rte, const Query *columns, Node *condition)
+narrow_ctes_select_all(RangeTblEntry *rte, const Query *columns, Node *condition)
 {
 	Query	   *query = makeNode(Query);
 	RangeTblRef *ref = makeNode(RangeTblRef);
@@ -182,7 +182,7 @@ select_from(Query *subquery, const CommonTableExpr *cte, Node *condition)
 	rte->alias = makeAlias(cte->ctename, NIL);
 	rte->eref = makeAlias(cte->ctename, copyObject(cte->ctecolnames));
 	rte->inFromCl = true;
-	return select_all(rte, subquery, condition);
+	return narrow_ctes_select_all(rte, subquery, condition);
 }
 
 static bool
@@ -193,6 +193,12 @@ locks_rows_walker(Node *node, void *context)
 	if (!IsA(node, Query))
 		return expression_tree_walker(node, locks_rows_walker, context);
 	return ((Query *) node)->rowMarks != NIL || query_tree_walker((Query *) node, locks_rows_walker, context, 0);
+}
+
+bool
+narrow_ctes_has_effects(Query *query)
+{
+	return contain_volatile_functions((Node *) query) || locks_rows_walker((Node *) query, NULL);
 }
 
 static bool
@@ -206,7 +212,7 @@ narrow(CommonTableExpr *cte, Query *query)
 		inner->commandType != CMD_SELECT)
 		return false;
 	if (find_references((Node *) query, &references) || references.count != cte->cterefcount ||
-		contain_volatile_functions((Node *) inner) || locks_rows_walker((Node *) inner, NULL))
+		narrow_ctes_has_effects(inner))
 		return false;
 	wanted = list_length(references.wanted) == 1 ? linitial(references.wanted)
 		: (Node *) make_orclause(references.wanted);

@@ -20,7 +20,6 @@
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
-#include "optimizer/optimizer.h"
 
 #include "query/paths/narrow_ctes.h"
 #include "query/paths/share_subqueries.h"
@@ -42,7 +41,7 @@ typedef struct Finding
 	List	   *subqueries;		/* that take work worth keeping the rows; those around others first */
 } Finding;
 
-/* Whether it reads what is of levels around the subquery, or locks rows; *depth: levels of it around the node. */
+/* Whether it reads what is of levels around the subquery; *depth: levels of it around the node. */
 static bool
 reads_outside_walker(Node *node, void *context)
 {
@@ -68,8 +67,6 @@ reads_outside_walker(Node *node, void *context)
 		if (rte->rtekind == RTE_CTE && rte->ctelevelsup > (Index) (*depth + 1))
 			return true;
 	}
-	if (query->rowMarks != NIL)
-		return true;
 	++*depth;
 	reads_outside = query_tree_walker(query, reads_outside_walker, context, 0);
 	--*depth;
@@ -82,7 +79,7 @@ can_be_shared(const RangeTblEntry *rte)
 	int			depth = -1;
 
 	return !rte->security_barrier && !reads_outside_walker((Node *) rte->subquery, &depth) &&
-		!contain_volatile_functions((Node *) rte->subquery);
+		!narrow_ctes_has_effects(rte->subquery);
 }
 
 static bool
@@ -176,7 +173,7 @@ read_cte(const Subquery *subquery, CommonTableExpr *cte)
 	rte->eref = makeAlias(subquery->rte->eref->aliasname, cte->ctecolnames);
 	rte->inFromCl = true;
 	cte->cterefcount++;
-	subquery->rte->subquery = select_all(rte, (Query *) cte->ctequery, NULL);
+	subquery->rte->subquery = narrow_ctes_select_all(rte, (Query *) cte->ctequery, NULL);
 }
 
 /* Most queries have none, and are not walked to find that out. */
