@@ -245,15 +245,15 @@ Whole queries run in one plan of the engine, from the scans to the result:
 | subqueries in `FROM`, views, `WITH`; `UNION`, `INTERSECT`, `EXCEPT`, also with `ALL` | part of the plan |
 | `SELECT DISTINCT ON (...)` whose `ORDER BY` goes on after the keys | the first row of each partition |
 | `FETCH FIRST n ROWS WITH TIES` | the rows whose rank is up to n; n and an `OFFSET` are known when the query starts |
-| `LATERAL (SELECT ... WHERE column = outer.column)` | aggregation by the columns, joined; with `ORDER BY` and `LIMIT` the first rows of each partition, joined |
+| `LATERAL (SELECT ... WHERE column = outer.column)` | aggregation by the columns, joined; with `LIMIT` the first rows of each partition, joined |
+| subqueries in the target list of a query with `LIMIT` | joined with the rows that are left, if that costs less than running them for each one |
 | `LATERAL (VALUES (a), (b))`, columns as rows | up to 16 projections of the same rows |
 | `WITH` that is read several times, or `MATERIALIZED`, and ends in an aggregation, a window or `ORDER BY`; equal subqueries in `FROM`, also of views | computed once for all of its readers in the plan (`EXPLAIN`: "computed once, above"), without rows that no reader's conditions let through; for each reader where filters of its joins leave little to compute |
 | `VALUES`, functions, other `WITH ... AS MATERIALIZED`, `WITH RECURSIVE` below groups, subqueries with what is not on this page, tables that are not cached or cannot be | computed by PostgreSQL, joined in vectors; nothing volatile |
 
 Beside an equality with a column of the outer query a subquery may have other conditions of such columns, as
-`day < outer.day`.
-Subqueries that stay PostgreSQL's, as those without such an equality or with `LIMIT` but no order, run once for each
-value of the query around them, below its `Memoize` node.
+`day < outer.day`. Subqueries that stay PostgreSQL's, as those without such an equality, run once for each value of the
+query around them, below its `Memoize` node.
 
 The rows of the smaller side filter the scan of the larger one, before its columns are decoded. Which side is smaller is
 estimated; a join that finds otherwise starts anew the other way round (`EXPLAIN ANALYZE`: "Sides Swapped"). Memory is

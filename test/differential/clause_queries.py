@@ -1,12 +1,12 @@
 """Random queries about which clauses of a query are done, how often a part is computed, what is evaluated at all, how
 values of two types compare, and how often volatile functions are called.
 
-Eight shapes over tables of their own: subqueries in aggregates below LIMIT, OFFSET, DISTINCT and set operations; CTEs
+Nine shapes over tables of their own: subqueries in aggregates below LIMIT, OFFSET, DISTINCT and set operations; CTEs
 whose rows are not a function of their input; members of UNION ALL that PostgreSQL computes; expressions that fail
 unless CASE, COALESCE, OR, AND or FILTER guards them; conditions without columns that fail, of which no row may be
-asked; volatile functions below subqueries; subqueries that are correlated by more than equalities; and comparisons, memberships, quantifiers and joins of every pair of
-types that PostgreSQL compares. PostgreSQL's answer has no error in most of them, and ours may
-have none then: unlike in join_queries.py nothing is left open by the order of evaluation.
+asked; volatile functions below subqueries; subqueries that are correlated by more than equalities; subqueries in
+the target list of the rows that LIMIT leaves; and comparisons, memberships, quantifiers and joins of every pair of
+types that PostgreSQL compares. PostgreSQL's answer has no error in most of them, and ours may have none then: unlike in join_queries.py nothing is left open by the order of evaluation.
 """
 
 import random
@@ -115,7 +115,7 @@ class ClauseQueryGenerator:
 
     def query(self) -> ClauseQuery:
         return self.random.choice((self._clauses, self._repeated, self._sources, self._guarded, self._guarded,
-                                   self._typed, self._volatile, self._asked, self._correlated))()
+                                   self._typed, self._volatile, self._asked, self._correlated, self._limited))()
 
     # ------------------------------------------------------------ clauses
 
@@ -322,14 +322,36 @@ class ClauseQueryGenerator:
         value = choose((f"(SELECT count(*) {where})", f"(SELECT max({other}) {where})", f"(SELECT sum(i.k) {where})", picked,
                         f"EXISTS (SELECT {where})", f"{own} IN (SELECT {other} {where})", f"{own} NOT IN (SELECT {other} {where})",
                         f"{own} > ALL (SELECT {other} {where})", f"{own} <= ANY (SELECT {other} {where})",
-                        f"(SELECT count(*) + o.k {where})", f"(SELECT count(*) {where} HAVING count(*) > 1)", f"(SELECT i.k {where})"))
+                        f"(SELECT count(*) + o.k {where})", f"(SELECT count(*) {where} HAVING count(*) > 1)", f"(SELECT i.k {where})",
+                        f"(SELECT o.k {where} LIMIT 1)", f"(SELECT 7 {where} LIMIT 1 OFFSET 1)"))
+        # without an order all rows that LIMIT may take are alike
         if self.random.random() < 0.2:
-            lateral = choose((f"SELECT count(*) AS z {where}", f"SELECT i.k AS z {where} ORDER BY {other}, i.k LIMIT 2",
+            lateral = choose((f"SELECT count(*) AS z {where}", f"SELECT o.k - 1 AS z {where} LIMIT {choose(('1', '3', 'NULL OFFSET 1'))}",
+                              f"SELECT i.k AS z {where} ORDER BY {other}, i.k LIMIT 2",
                               f"SELECT i.k + o.k AS z {where}", f"SELECT z FROM (VALUES ({own}), (NULL), ({own})) x (z)", f"SELECT {other} AS z {where} GROUP BY 1"))
             return ClauseQuery(f"SELECT o.k, l.z FROM {outer} {choose(('LEFT', 'INNER'))} JOIN LATERAL ({lateral}) l ON true")
         return ClauseQuery(choose((f"SELECT o.k, {value} FROM {outer}", f"SELECT count(*) FROM {outer} WHERE {value} IS NOT NULL",
                                    f"SELECT {value} AS q, count(*) FROM {outer} GROUP BY 1",
                                    f"SELECT count(*) FROM {outer} WHERE o.k < 3 OR ({value})::text > '1'")))
+
+    def _limited(self) -> ClauseQuery:
+        """Subqueries in the target list of the rows that LIMIT leaves."""
+        choose = self.random.choice
+        source, keys, order = choose((
+            ("t o", "o.k, o.a", "o.id"), ("t o JOIN v j ON j.k = o.k", "o.k, j.b", "o.id"), ("w o", "o.k, o.b", "o.b, o.k"),
+            ("t o GROUP BY o.k, o.a", "o.k, o.a", "o.k, o.a"), ("t o GROUP BY o.k, o.a HAVING sum(o.n) > 9", "o.k, o.a, count(*)", "sum(o.id), o.k, o.a"),
+            ("c o", "o.k, o.x AS a", "o.k")))
+        targets = [choose(("(SELECT count(*) FROM w i WHERE i.k = o.k)", "(SELECT min(i.b) + o.k FROM v i WHERE i.k = o.k)", "o.k IN (SELECT b FROM w)",
+                           "EXISTS (SELECT FROM v i WHERE i.k = o.k AND i.b > 90)", "(SELECT i.b FROM v i WHERE i.k = o.k)",
+                           "CASE WHEN o.k > 20 THEN (SELECT max(i.b) FROM w i WHERE i.k = o.k) ELSE o.k END", "(SELECT max(b) FROM v)",
+                           "(SELECT count(*) FROM c i WHERE i.k = o.k)", "(SELECT i.b FROM w i WHERE i.k = o.k)",
+                           "(SELECT sum(i.b) FROM w i WHERE i.k = o.k AND EXISTS (SELECT FROM v x WHERE x.k = i.k AND x.b > o.k))"))
+                   for _ in range(self.random.randrange(1, 4))]
+        if "GROUP" not in source and self.random.random() < 0.3:
+            targets.append(choose(("rank() OVER (ORDER BY o.k)", "count(*) OVER () + (SELECT count(*) FROM w i WHERE i.k = o.k)")))
+        limit = choose(("LIMIT 5", "LIMIT 40 OFFSET 3", "OFFSET 890", "LIMIT 0", "FETCH FIRST 7 ROWS WITH TIES", "LIMIT (SELECT min(k) FROM few)"))
+        ctes = "WITH c AS (SELECT k, sum(a) AS x FROM t GROUP BY k) "
+        return ClauseQuery(f"{ctes}SELECT {keys}, {', '.join(targets)} FROM {source} ORDER BY {order} {limit}", is_ordered=True)
 
     # ------------------------------------------------------------ volatile functions
 

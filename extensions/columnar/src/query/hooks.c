@@ -28,6 +28,7 @@
 #include "query/paths/inline_ctes.h"
 #include "query/paths/join_paths.h"
 #include "query/paths/join_search.h"
+#include "query/paths/late_targets.h"
 #include "query/paths/narrow_ctes.h"
 #include "query/paths/scan_paths.h"
 #include "query/paths/share_subqueries.h"
@@ -239,6 +240,7 @@ penumbra_planner(COMPAT_PLANNER_PARAMETERS)
 	Planning	planning = {.is_cursor = (cursor_options & CURSOR_OPT_FAST_PLAN) != 0,
 							.is_enabled = penumbra_mode != MODE_OFF &&
 							(penumbra_mode != MODE_AUTO || cache_is_available()) && cache_serves_database()};
+	Planning	before;
 	Planning	other;
 	/* The planner writes into the query, so copies are made before. */
 	Query	   *shared = planning.is_enabled ? share_subqueries(query) : NULL;
@@ -246,11 +248,12 @@ penumbra_planner(COMPAT_PLANNER_PARAMETERS)
 	Query	   *inlined = has_ctes ? inline_ctes(query) : NULL;
 	Query	   *narrowed = has_ctes ? narrow_ctes(shared != NULL ? shared : query) : NULL;
 	Query	   *rewritten = narrowed != NULL ? narrowed : shared;
+	Query	   *late = planning.is_enabled && !planning.is_cursor ? late_targets(query) : NULL;
 	Query	   *given = query;
 	PlannedStmt *stmt;
 
 	planning.is_permitted = planning.is_enabled && privileges_permit(query);
-	other = planning;
+	before = other = planning;
 	if (rewritten != NULL)
 		query = rewritten;
 	stmt = plan_single_ctes(COMPAT_PLANNER_ARGUMENTS, has_ctes, &planning);
@@ -282,6 +285,22 @@ penumbra_planner(COMPAT_PLANNER_PARAMETERS)
 		{
 			stmt = second.stmt;
 			planning = other;
+		}
+	}
+	if (late != NULL && planning.tables != NIL &&
+		(MODE_IS_FORCED() || stmt->planTree->total_cost >= REPLAN_COST_MIN))
+	{
+		Planning	of_late = before;
+		PlannedStmt *late_stmt;
+
+		query = late;
+		late_stmt = plan_single_ctes(COMPAT_PLANNER_ARGUMENTS, has_ctes, &of_late);
+		query = given;
+		if (plan_walk_finds_ours(late_stmt) &&
+			(MODE_IS_FORCED() || late_stmt->planTree->total_cost < stmt->planTree->total_cost))
+		{
+			stmt = late_stmt;
+			planning = of_late;
 		}
 	}
 	if (has_ctes && planning.tables != NIL)

@@ -262,7 +262,7 @@ DEALLOCATE of_sets;
 SELECT same('SELECT * FROM small a LEFT JOIN big b ON a.k = b.k AND b.few > 2 WHERE b.k IS NULL ORDER BY a.k');
 SELECT same('SELECT b.d, coalesce(b.s, ''none''), count(b.n), count(*) FROM big a LEFT JOIN small b ON a.k = b.k WHERE b.k IS NULL AND (b.i2 IS NULL OR a.k = 1) GROUP BY 1, 2');
 
--- The first rows of a correlated subquery are those of a window; without an order they are PostgreSQL's choice.
+-- The first rows of a correlated subquery are those of a window.
 SELECT tail, same(format('SELECT a.k, l.* FROM small a, LATERAL (SELECT b.few, b.n, b.d FROM big b WHERE b.k = a.k %s) l', tail)),
     same(format('SELECT a.k, l.* FROM small a LEFT JOIN LATERAL (SELECT b.k AS x, b.s FROM big b WHERE b.few = a.few AND b.i2 = a.i2 %s) l ON l.x <> 7', tail))
   FROM unnest('{ORDER BY b.k LIMIT 1,ORDER BY b.k DESC LIMIT 2 OFFSET 1,ORDER BY b.k LIMIT 0,ORDER BY b.k LIMIT NULL OFFSET 3,

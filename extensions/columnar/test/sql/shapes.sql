@@ -31,6 +31,33 @@ SELECT * FROM compared('SELECT s.id, (SELECT sum(price) FROM sold WHERE shop = s
 SELECT * FROM compared('SELECT s.id FROM shop s ORDER BY (SELECT max(day) FROM sold WHERE shop = s.id) DESC NULLS LAST, 1 LIMIT 7 OFFSET 2', 'prefer');
 SELECT * FROM compared('SELECT s.id, (SELECT sum(price) FROM sold WHERE shop = s.id) FROM shop s ORDER BY 1 LIMIT 3', 'prefer');
 SELECT agree('SELECT s.id, (SELECT price FROM sold WHERE shop = s.id) FROM shop s ORDER BY 2, 1 LIMIT 3');
+-- the rows that LIMIT leaves are joined with the target list's subqueries
+SELECT * FROM compared('SELECT s.id, (SELECT sum(price) FROM sold WHERE shop = s.id) FROM shop s LIMIT 4 OFFSET 2', 'prefer');
+SELECT * FROM compared('SELECT id AS a, shop AS a, (SELECT town FROM shop WHERE shop.id = sold.shop), shop IN (SELECT id FROM shop WHERE n > 2),
+  (SELECT count(*) FROM shop) FROM sold WHERE price > 200 ORDER BY price DESC, id FETCH FIRST 9 ROWS WITH TIES', 'prefer');
+SELECT * FROM compared('SELECT shop, sum(price), max(day) - 2 * (SELECT count(*)::int FROM shop WHERE shop.id = sold.shop) FROM sold GROUP BY shop
+  HAVING count(*) > 3 ORDER BY sum(price) DESC, 1 LIMIT 5', 'prefer');
+SELECT * FROM compared('SELECT id, rank() OVER (PARTITION BY shop ORDER BY id), rank() OVER (ORDER BY price, id) + (SELECT count(*) FROM shop WHERE shop.id = sold.shop)
+  FROM sold ORDER BY 2 DESC, 1 LIMIT 5', 'prefer');
+SELECT * FROM compared('WITH w AS MATERIALIZED (SELECT shop, max(price) AS p FROM sold GROUP BY 1), v AS (SELECT * FROM w WHERE p > 100)
+  SELECT s.id, (SELECT p FROM w WHERE w.shop = s.id), (SELECT count(*) FROM v WHERE v.shop = s.id) FROM shop s JOIN v ON v.shop = s.id ORDER BY p, 1 LIMIT 6', 'prefer');
+SELECT * FROM compared('SELECT town, (SELECT count(*) FROM sold WHERE shop = s.id AND EXISTS (SELECT FROM shop x WHERE x.town = s.town AND x.id > sold.shop)) FROM shop s
+  ORDER BY since DESC LIMIT 3', 'prefer');
+-- but for whole rows, computed keys, what is volatile
+SELECT are_equal FROM unnest(ARRAY[
+  's.id, (SELECT count(*) FROM sold WHERE shop = s.id AND s IS NOT NULL) FROM shop s ORDER BY 1',
+  'id % 7, (SELECT count(*) FROM sold WHERE shop = id % 7) FROM shop GROUP BY 1 ORDER BY 1',
+  's.id, (SELECT count(*) FROM sold WHERE shop = s.id AND random() < 2) FROM shop s ORDER BY 1',
+  'DISTINCT s.id, (SELECT count(*) FROM sold WHERE shop = s.id) FROM shop s ORDER BY 1']) q, compared(format('SELECT %s LIMIT 3', q), 'prefer');
+SELECT agree('SELECT s.id, (SELECT 1 / (id - 60) FROM sold WHERE sold.id = s.id) FROM shop s ORDER BY 1 DESC LIMIT 2');
+-- the first rows of no order are PostgreSQL's of one table; of joins and groups there may be others
+SELECT * FROM compared('SELECT s.id, l.* FROM shop s, LATERAL (SELECT id, kind FROM sold WHERE shop = s.id LIMIT 2 OFFSET 1) l', 'prefer');
+SELECT * FROM compared('SELECT s.id, (SELECT kind FROM sold WHERE shop = s.id AND day > s.since LIMIT 1) FROM shop s', 'prefer');
+SELECT * FROM compared('SELECT s.id, 8 IN (SELECT id FROM sold WHERE shop = s.id LIMIT 1) FROM shop s', 'prefer');
+SELECT * FROM compared('SELECT s.id, l.* FROM shop s LEFT JOIN LATERAL (SELECT kind, count(*) FROM sold WHERE shop = s.id GROUP BY 1 LIMIT 9) l ON true', 'prefer');
+SELECT * FROM compared('SELECT count(*), count(DISTINCT l.id) FROM shop s, LATERAL (SELECT b.id FROM sold a JOIN shop b ON a.shop = b.id WHERE b.town = s.town LIMIT 2) l', 'prefer');
+SELECT * FROM compared('SELECT s.town, count(*) FROM (SELECT * FROM sold OFFSET 0) a JOIN shop s ON a.shop = s.id GROUP BY 1', 'prefer');
+SELECT agree('SELECT s.town, count(*) FROM (SELECT * FROM sold LIMIT 40) a JOIN shop s ON a.shop = s.id GROUP BY 1 ORDER BY 1');
 -- subqueries that are correlated by more than equalities
 SET penumbra.mode = prefer;
 -- PostgreSQL's versions have other names for a subquery

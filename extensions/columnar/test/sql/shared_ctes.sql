@@ -105,15 +105,16 @@ SET penumbra.mode = prefer;
 CREATE VIEW per_shop AS SELECT shop, sum(amount) AS total, count(*) AS n FROM sales GROUP BY shop;
 SELECT * FROM plan('SELECT a.shop, b.total FROM per_shop a JOIN per_shop b ON b.shop = a.shop + 1 WHERE a.total > b.total');
 SELECT same('SELECT a.shop, b.total FROM per_shop a JOIN per_shop b ON b.shop = a.shop + 1 WHERE a.total > b.total');
-SELECT same('SELECT shop, total FROM per_shop WHERE total = (SELECT max(total) FROM per_shop)');
+-- which of two plans is cheaper depends on PostgreSQL's version
+SELECT split_part(same('SELECT shop, total FROM per_shop WHERE total = (SELECT max(total) FROM per_shop)'), ';', 1);
 SELECT same('SELECT s.shop, s.n, t.n FROM (SELECT shop, count(*) AS n FROM sales GROUP BY shop) s,
   (SELECT max(n) AS n FROM (SELECT shop, count(*) AS n FROM sales GROUP BY shop) x) t WHERE s.n < t.n OR s.shop IN (SELECT shop + 1 FROM (SELECT shop, count(*) AS n FROM sales GROUP BY shop) y WHERE n % 2 = 0)');
 SELECT same('WITH c AS MATERIALIZED (SELECT * FROM per_shop WHERE n > 3) SELECT c.shop, p.total FROM c JOIN per_shop p USING (shop) WHERE p.n > 5');
 SELECT same('SELECT shop, total FROM per_shop WHERE shop < 5 UNION ALL SELECT shop, total FROM per_shop WHERE shop > 35 UNION SELECT -shop, total FROM (SELECT shop, sum(amount) AS total, count(*) AS n FROM sales GROUP BY shop) x');
 SELECT same('SELECT a.shop, a.place, b.place AS other FROM (SELECT shop, id, rank() OVER (PARTITION BY shop ORDER BY day, id) AS place FROM sales) a JOIN (SELECT shop, id, rank() OVER (PARTITION BY shop ORDER BY day, id) AS place FROM sales) b ON b.id = a.id + 40 AND b.place = a.place + 1');
 SELECT same('WITH RECURSIVE r AS (SELECT 1 AS k UNION ALL SELECT k + 1 FROM r WHERE k < 9) SELECT r.k, a.n, b.n FROM r JOIN per_shop a ON a.shop = r.k JOIN per_shop b ON b.shop = a.shop + 1');
-SELECT same('SELECT x.n, y.n AS m FROM (SELECT max(a.n) AS n FROM per_shop a JOIN per_shop b ON b.shop = a.shop + 1) x, (SELECT max(a.n) AS n FROM per_shop a JOIN per_shop b ON b.shop = a.shop + 1) y,
-  (SELECT z.shop FROM (SELECT shop FROM per_shop WHERE n > 1) z WHERE z.shop = 3) c');
+SELECT split_part(same('SELECT x.n, y.n AS m FROM (SELECT max(a.n) AS n FROM per_shop a JOIN per_shop b ON b.shop = a.shop + 1) x, (SELECT max(a.n) AS n FROM per_shop a JOIN per_shop b ON b.shop = a.shop + 1) y,
+  (SELECT z.shop FROM (SELECT shop FROM per_shop WHERE n > 1) z WHERE z.shop = 3) c'), ';', 1);
 -- Each for itself: what has values of the query around it, or is volatile; conditions of each that leave little.
 SELECT same('SELECT shop, (SELECT x.n + y.n FROM (SELECT count(*) AS n FROM sales WHERE sales.shop = shops.shop) x, (SELECT count(*) AS n FROM sales WHERE sales.shop = shops.shop) y) FROM shops');
 SELECT count(*) FROM (SELECT shop, count(*), random() AS x FROM sales GROUP BY shop) a JOIN (SELECT shop, count(*), random() AS x FROM sales GROUP BY shop) b USING (shop) WHERE a.x = b.x;
@@ -122,7 +123,7 @@ EXECUTE shared_rows (0);
 EXECUTE shared_rows (19990);
 DEALLOCATE shared_rows;
 -- a condition that joins bring to both readers
-SELECT * FROM plan('SELECT a.total, b.n FROM per_shop a JOIN per_shop b USING (shop) WHERE a.shop = 3') p WHERE p ~ 'computed once|Filter|Having';
+SELECT count(*) FROM plan('SELECT a.total, b.n FROM per_shop a JOIN per_shop b USING (shop) WHERE a.shop = 3') p WHERE p ~ '(Filter|Having).*shop = 3';
 -- A view is read with the rights that its reference has.
 CREATE ROLE shared_ctes_reader;
 GRANT USAGE ON SCHEMA shared_ctes TO shared_ctes_reader;

@@ -24,6 +24,7 @@
 #include "query/paths/base_pipelines.h"
 #include "query/paths/external_rows_plan.h"
 #include "query/paths/function_columns.h"
+#include "query/paths/limits.h"
 #include "query/paths/subplans.h"
 #include "query/paths/tables.h"
 #include "query/pipeline/cost.h"
@@ -307,7 +308,7 @@ pipeline_of_level(PlannerInfo *root, RelOptInfo *rel, PlannerInfo *level, int si
 	List	   *plain;
 	ListCell   *lc;
 
-	if (planned == NULL)
+	if (planned == NULL || limits_is_unknown(planned->pipeline->top))
 		return NULL;
 	if (rel->rtekind == RTE_CTE && pipeline_can_share(planned->pipeline->top))
 		cost_add_shared(planned, list_length(vars));
@@ -483,7 +484,8 @@ base_pipelines_add_placeholders(PlannerInfo *root, RelOptInfo *rel, RelPipeline 
 
 /*
  * Whether PostgreSQL may compute the rows: of what is not ours, of a CTE that
- * we would compute for each reference, and of a table where an index finds few rows.  One
+ * we would compute for each reference, of a table where an index finds few rows,
+ * and the first rows of no order, for which it need not read all.  One
  * relation alone is left to PostgreSQL, and so is a join of tables of which no
  * cache serves any.
  */
@@ -496,7 +498,10 @@ may_be_rows(PlannerInfo *root, RelOptInfo *rel, const RelPipeline *ours)
 		/* A subquery with such rows would not go on in the query around it, so there a table of ours stays ours. */
 		return (ours == NULL ? penumbra_mode != MODE_REQUIRE : !MODE_IS_FORCED() && root->parent_root == NULL) &&
 			planning_current()->tables != NIL && !tables_is_target_or_locked(root, rel);
-	return ours == NULL || (rel->rtekind == RTE_CTE && !pipeline_can_share(ours->pipeline->top));
+	if (ours == NULL)
+		return true;
+	return rel->rtekind == RTE_CTE ? !pipeline_can_share(ours->pipeline->top)
+		: rel->subroot != NULL && limits_have_no_order(rel->subroot->parse);
 }
 
 static RelPipeline *

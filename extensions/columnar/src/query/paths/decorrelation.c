@@ -25,6 +25,7 @@
 #include "utils/typcache.h"
 
 #include "query/paths/decorrelation.h"
+#include "query/paths/limits.h"
 #include "query/pipeline/comparison_key.h"
 #include "query/pipeline/pipeline.h"
 #include "query/pipeline/rel_pipeline.h"
@@ -357,7 +358,7 @@ decorrelate_limit(Decorrelated *result, PipelineStage *stage, List *params)
 		return false;
 	/* The same rows for all. */
 	if (result->dependences == NIL)
-		return true;
+		return !limits_is_unknown(stage);
 	append_columns(result->dependences, &keys, NULL);
 	number = pipeline_add_row_number(&window, list_concat_copy(keys, stage->exprs), stage->sort_flags);
 	conditions = list_make1(pipeline_compare_int8(number, BTLessEqualStrategyNumber,

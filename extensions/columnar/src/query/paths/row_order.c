@@ -22,7 +22,14 @@
 
 #include "query/paths/order_clauses.h"
 #include "query/paths/row_order.h"
+#include "query/pipeline/cost.h"
+#include "query/pipeline/stage_scan.h"
 #include "query/pipeline/stage_window.h"
+#include "query/planning/node_kinds.h"
+#include "query/planning/relation_numbers.h"
+
+/* A row's position in the table, encoded: of a chunk's pages and their offsets. */
+#define POSITION_BYTES 4
 
 /* Of what is made of all rows, one after the other; of other types only a sum's last digits tell. */
 static bool
@@ -113,4 +120,44 @@ row_order_is_shown(PlannerInfo *root)
 			return false;
 	}
 	return false;
+}
+
+/*
+ * Whether PostgreSQL reads the relation from its first page to its last, if it
+ * is not in several processes.  Above windows, whose rows keep their order,
+ * LIMIT and ORDER BY may choose an index that costs more.
+ */
+static bool
+is_read_in_order(const RelOptInfo *rel, bool is_of_windows)
+{
+	Cost		in_order = -1;
+	Cost		by_index = -1;
+	ListCell   *lc;
+
+	foreach(lc, rel->pathlist)
+	{
+		Path	   *path = lfirst(lc);
+		Cost	   *cost;
+
+		if (IsA(path, ProjectionPath))
+			path = ((ProjectionPath *) path)->subpath;
+		if (path_is_ours(path) && ((CustomPath *) path)->custom_paths != NIL)
+			path = linitial(((CustomPath *) path)->custom_paths);
+		cost = path->pathtype == T_SeqScan || path->pathtype == T_BitmapHeapScan ? &in_order
+			: path->pathtype == T_IndexScan || path->pathtype == T_IndexOnlyScan ? &by_index : NULL;
+
+		if (cost != NULL && path->param_info == NULL && (*cost < 0 || path->total_cost < *cost))
+			*cost = path->total_cost;
+	}
+	return in_order >= 0 && (by_index < 0 || (in_order < by_index && !is_of_windows));
+}
+
+bool
+row_order_add(PlannerInfo *root, RelOptInfo *input_rel, RelPipeline *planned, bool is_of_windows)
+{
+	int			threads = cost_threads(planned->input_rows, planned->is_rescanned);
+
+	return input_rel->reloptkind == RELOPT_BASEREL && is_read_in_order(input_rel, is_of_windows) &&
+		planned->input_rows * POSITION_BYTES <= cost_memory_bytes(threads) &&
+		stage_scan_add_positions(planned->pipeline, relation_number_of(root, input_rel->relid));
 }

@@ -49,6 +49,7 @@
 
 #include "query/paths/base_pipelines.h"
 #include "query/paths/decorrelation.h"
+#include "query/paths/limits.h"
 #include "query/paths/quantified.h"
 #include "query/paths/subplan_uses.h"
 #include "query/paths/subplans.h"
@@ -612,10 +613,10 @@ is_looked_up(PlannerInfo *root)
 /*
  * Whether PostgreSQL runs the subquery for that share of so many rows in less
  * time than a join with all of its rows takes: if an index finds them, or not
- * all rows ask for it.
+ * all rows ask for it, or LIMIT says that there are so few.
  */
 static bool
-is_for_executions(PlannerInfo *subroot, double rows, double share, Cost cost)
+is_for_executions(PlannerInfo *subroot, double rows, double share, bool is_limited, Cost cost)
 {
 	const RelPipeline *planned = base_pipelines_find(subroot, fetch_upper_rel(subroot, UPPERREL_FINAL, NULL));
 	bool		by_index;
@@ -623,7 +624,7 @@ is_for_executions(PlannerInfo *subroot, double rows, double share, Cost cost)
 	if (MODE_IS_FORCED() || planned == NULL)
 		return false;
 	by_index = is_looked_up(subroot);
-	if ((!by_index && share == 1) || !cost_executions_win(planned, rows * share, cost, by_index))
+	if ((!by_index && share == 1 && !is_limited) || !cost_executions_win(planned, rows * share, cost, by_index))
 		return false;
 	planning_current()->has_executions = true;
 	return true;
@@ -648,6 +649,7 @@ asking_share(PlannerInfo *root, List *guards)
 static bool
 has_executions(PlannerInfo *root, Node *exprs, double rows)
 {
+	const bool	is_limited = limits_bound_rows(root);
 	ListCell   *lc;
 
 	foreach(lc, subplan_uses_find(exprs, true))
@@ -656,7 +658,7 @@ has_executions(PlannerInfo *root, Node *exprs, double rows)
 
 		if (use->subplan->parParam != NIL &&
 			is_for_executions(planning_level_of(root->glob, use->subplan), rows, asking_share(root, use->guards),
-							  use->subplan->per_call_cost))
+							  is_limited, use->subplan->per_call_cost))
 			return true;
 	}
 	return false;
@@ -813,7 +815,7 @@ subplans_join_lateral(PlannerInfo *root, RelPipeline *planned, RelOptInfo *rel, 
 	List	   *keys;
 
 	if (rel->subplan_params == NIL ||
-		is_for_executions(rel->subroot, planned->rows, 1, ((Path *) linitial(rel->pathlist))->total_cost) ||
+		is_for_executions(rel->subroot, planned->rows, 1, false, ((Path *) linitial(rel->pathlist))->total_cost) ||
 		!find_rows(&subquery, &rows))
 		return false;
 	keys = pipeline_commuted_keys(rows.keys);

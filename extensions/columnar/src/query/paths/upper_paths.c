@@ -31,6 +31,7 @@
 #include "query/paths/custom_path.h"
 #include "query/paths/early_aggregation.h"
 #include "query/paths/hypothetical_sets.h"
+#include "query/paths/limits.h"
 #include "query/paths/order_clauses.h"
 #include "query/paths/row_order.h"
 #include "query/paths/row_sample.h"
@@ -51,9 +52,6 @@
 #include "query/planning/node_kinds.h"
 #include "query/planning/planning.h"
 #include "query/planning/relation_numbers.h"
-
-/* A row's position in the table, encoded: of a chunk's pages and their offsets. */
-#define POSITION_BYTES 4
 
 /* Remembers the pipeline, whose last clause is `done`, for the stages above and adds its path. */
 static void
@@ -457,52 +455,6 @@ require_rows(GroupInputs *inputs, List *having)
 	return lappend(list_copy(having), is_any);
 }
 
-/*
- * Whether PostgreSQL reads the relation from its first page to its last, if it
- * is not in several processes.  Above windows, whose rows keep their order,
- * LIMIT and ORDER BY may choose an index that costs more.
- */
-static bool
-is_read_in_order(const RelOptInfo *rel, bool is_of_windows)
-{
-	Cost		in_order = -1;
-	Cost		by_index = -1;
-	ListCell   *lc;
-
-	foreach(lc, rel->pathlist)
-	{
-		Path	   *path = lfirst(lc);
-		Cost	   *cost;
-
-		if (IsA(path, ProjectionPath))
-			path = ((ProjectionPath *) path)->subpath;
-		if (path_is_ours(path) && ((CustomPath *) path)->custom_paths != NIL)
-			path = linitial(((CustomPath *) path)->custom_paths);
-		cost = path->pathtype == T_SeqScan || path->pathtype == T_BitmapHeapScan ? &in_order
-			: path->pathtype == T_IndexScan || path->pathtype == T_IndexOnlyScan ? &by_index : NULL;
-
-		if (cost != NULL && path->param_info == NULL && (*cost < 0 || path->total_cost < *cost))
-			*cost = path->total_cost;
-	}
-	return in_order >= 0 && (by_index < 0 || (in_order < by_index && !is_of_windows));
-}
-
-/*
- * Gives what shows in which order rows are read that of the table, which is
- * PostgreSQL's for windows of all rows, and where it hashes the groups: a sort
- * for them keeps none, and grouping sets are sorted.  Positions are made for
- * each row, in memory.  Those by which columns are fetched are in another order.
- */
-static bool
-add_row_order(PlannerInfo *root, RelOptInfo *input_rel, RelPipeline *planned, bool is_of_windows)
-{
-	int			threads = cost_threads(planned->input_rows, planned->is_rescanned);
-
-	return input_rel->reloptkind == RELOPT_BASEREL && is_read_in_order(input_rel, is_of_windows) &&
-		planned->input_rows * POSITION_BYTES <= cost_memory_bytes(threads) &&
-		stage_scan_add_positions(planned->pipeline, relation_number_of(root, input_rel->relid));
-}
-
 static bool
 shows_row_order(List *aggrefs)
 {
@@ -549,7 +501,7 @@ group_rows(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel, Rel
 		return NULL;
 	}
 	if (!has_sets && shows_row_order(inputs.aggrefs))
-		(void) add_row_order(root, input_rel, planned, false);
+		(void) row_order_add(root, input_rel, planned, false);
 	stage = pipeline_add_stage(planned->pipeline, PIPELINE_AGGREGATION, stage_keys);
 	stage->aggrefs = hypothetical_sets_replace((List *) rel_pipeline_normalize(root, planned, (Node *) inputs.aggrefs),
 											   &hypothetical, &values);
@@ -808,78 +760,6 @@ add_ordered(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel)
 						 root->sort_pathkeys);
 }
 
-/* The last row's rank of FETCH FIRST ... WITH TIES: NULL for no rows, which have no peers; no count is all rows. */
-static Node *
-last_rank(const Query *parse, Node *offset)
-{
-	CaseExpr   *last = makeNode(CaseExpr);
-	CaseWhen   *some = makeNode(CaseWhen);
-	CaseWhen   *all = makeNode(CaseWhen);
-	NullTest   *is_null = makeNode(NullTest);
-
-	is_null->arg = (Expr *) parse->limitCount;
-	is_null->nulltesttype = IS_NULL;
-	is_null->location = -1;
-	all->expr = (Expr *) is_null;
-	all->result = (Expr *) pipeline_int8(PG_INT64_MAX);
-	some->expr = (Expr *) pipeline_compare_int8(parse->limitCount, BTGreaterStrategyNumber, 0);
-	some->result = (Expr *) makeFuncExpr(F_INT8PL, INT8OID, list_make2(parse->limitCount, offset), InvalidOid,
-										 InvalidOid, COERCE_EXPLICIT_CALL);
-	all->location = some->location = last->location = -1;
-	last->casetype = INT8OID;
-	last->args = list_make2(all, some);
-	last->defresult = (Expr *) makeNullConst(INT8OID, -1, InvalidOid);
-	return (Node *) last;
-}
-
-/*
- * WITH TIES in place of the sort at the pipeline's top: the rows whose rank() in its order is up to the last one's, and
- * whose row_number() is beyond OFFSET.  They come out in that order.
- */
-static void
-add_ties(PlannerInfo *root, Pipeline *pipeline)
-{
-	const Query *parse = root->parse;
-	const PipelineStage *sort = pipeline->top;
-	CoalesceExpr *offset = makeNode(CoalesceExpr);
-	WindowFunc *number;
-	WindowFunc *rank;
-	List	   *conditions;
-	PipelineStage *filter;
-
-	offset->coalescetype = INT8OID;
-	offset->args = list_make2(parse->limitOffset == NULL ? pipeline_int8(0) : parse->limitOffset, pipeline_int8(0));
-	offset->location = -1;
-	pipeline->top = linitial(sort->inputs);
-	number = pipeline_add_row_number(pipeline, sort->exprs, sort->sort_flags);
-	rank = copyObject(number);
-	rank->winfnoid = F_RANK_;
-	pipeline->top->aggrefs = parse->limitOffset == NULL ? list_make1(rank) : list_make2(rank, number);
-	conditions = list_make1(pipeline_compare_int8s(rank, BTLessEqualStrategyNumber, last_rank(parse, (Node *) offset)));
-	if (parse->limitOffset != NULL)
-		conditions = lappend(conditions, pipeline_compare_int8s(number, BTGreaterStrategyNumber, (Node *) offset));
-	filter = pipeline_add_stage(pipeline, PIPELINE_FILTER, (List *) eval_const_expressions(root, (Node *) conditions));
-	filter->limit = parse->limitCount;
-	filter->offset = parse->limitOffset;
-}
-
-/* Puts a copy of the sort at the pipeline's top, without the projection above it; NULL: there is none. */
-static PipelineStage *
-limited_sort(Pipeline *pipeline)
-{
-	PipelineStage *sort = pipeline->top;
-	PipelineStage *copy;
-
-	while (sort->kind == PIPELINE_PROJECTION)
-		sort = linitial(sort->inputs);
-	if (sort->kind != PIPELINE_SORT)
-		return NULL;
-	copy = palloc(sizeof(PipelineStage));
-	*copy = *sort;
-	pipeline->top = copy;
-	return copy;
-}
-
 /*
  * What comes out of tables and joins is PostgreSQL's projection of our rows, unless it has subqueries, or expressions
  * that are columns.
@@ -914,7 +794,7 @@ add_limited(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel)
 	if (planned == NULL)
 		return;
 	/* The sort stands below a projection to the target at most; both are made anew. */
-	sort = limited_sort(planned->pipeline);
+	sort = limits_sort(planned->pipeline);
 	if (sort == NULL)
 		return;
 	if (parse->limitOption != LIMIT_OPTION_WITH_TIES)
@@ -923,7 +803,7 @@ add_limited(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel)
 		sort->offset = parse->limitOffset;
 	}
 	else
-		add_ties(root, planned->pipeline);
+		limits_add_ties(root, planned->pipeline);
 	/* Not known while planning: preprocess_limit() expects a tenth, too. */
 	if (bound < 0)
 		bound = clamp_row_est(planned->rows * 0.1);
@@ -938,7 +818,7 @@ add_limited(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel)
 						 root->sort_pathkeys);
 }
 
-/* A subquery without LIMIT: its rows, in any order, are an input of the level above. */
+/* A subquery's rows, in any order, are an input of the level above. */
 static void
 remember_subquery(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel)
 {
@@ -947,12 +827,20 @@ remember_subquery(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_r
 	if (root->parent_root == NULL || rel_pipeline_is_known(output_rel))
 		return;
 	planned = rows_for_target(root, input_rel, root->upper_targets[UPPERREL_FINAL]);
-	if (planned != NULL && is_below_sets(root, input_rel) &&
-		!unnest_add_targets(root, planned, root->upper_targets[UPPERREL_FINAL]->exprs))
+	if (planned == NULL ||
+		(is_below_sets(root, input_rel) &&
+		 !unnest_add_targets(root, planned, root->upper_targets[UPPERREL_FINAL]->exprs)))
 		return;
-	if (planned != NULL)
-		(void) rel_pipeline_remember_stage(root, UPPERREL_FINAL, output_rel,
-										   planned->before_sort != NULL ? planned->before_sort : planned);
+	if (planned->before_sort != NULL)
+		planned = planned->before_sort;
+	if (limits_have_no_order(root->parse))
+	{
+		limits_add_unordered(root, input_rel, planned);
+		cost_add_sort(planned, 1, final_target(root, UPPERREL_FINAL, output_rel)->width, root->limit_tuples);
+		planned->rows = estimated_rows(output_rel);
+		planned->clauses |= CLAUSE_LIMIT;
+	}
+	(void) rel_pipeline_remember_stage(root, UPPERREL_FINAL, output_rel, planned);
 }
 
 /* ---------------------------------------------------------------- windows */
@@ -974,7 +862,7 @@ add_windows(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel)
 	in_row_order = IS_SIMPLE_REL(input_rel) && !root->simple_rte_array[input_rel->relid]->inh &&
 		row_order_is_of_windows(root) && window_paths_are_of_all_rows(root, windows) &&
 		stage_scan_find_position(stage_outputs(planned->pipeline->top)) == NULL &&
-		add_row_order(root, input_rel, planned, true);
+		row_order_add(root, input_rel, planned, true);
 	if (window_paths_add_stages(root, planned, windows, in_row_order, &pathkeys) &&
 		finish_target(root, UPPERREL_WINDOW, planned, CLAUSE_WINDOWS, output_rel, target, NODE_WINDOW, pathkeys))
 		return;

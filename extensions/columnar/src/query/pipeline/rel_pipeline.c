@@ -19,6 +19,7 @@
 #include "optimizer/clauses.h"
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
+#include "optimizer/planner.h"
 #include "parser/parsetree.h"
 #include "rewrite/rewriteManip.h"
 #include "utils/hsearch.h"
@@ -507,7 +508,7 @@ clauses_of_stage(PlannerInfo *root, UpperRelationKind stage)
 	if (stage == UPPERREL_ORDERED)
 		return clauses;
 	Assert(stage == UPPERREL_FINAL);
-	if (parse->limitCount != NULL || parse->limitOffset != NULL)
+	if (limit_needed(root->parse))
 		clauses |= CLAUSE_LIMIT;
 	return clauses;
 }

@@ -456,8 +456,8 @@ translate_window_function(Translation *translation, WindowFunc *function, const 
 		if (!translate_arguments(translation, function, call))
 			return false;
 	}
-	/* Rows would come in an order that users do not know from PostgreSQL. */
-	if (!has_order && stage_window_needs_order(function, options))
+	/* Rows would come in an order that users do not know from PostgreSQL; what has no number is no window of theirs. */
+	if (!has_order && function->winref != 0 && stage_window_needs_order(function, options))
 		return translation_refuse(translation, "window function of rows without ORDER BY") >= 0;
 	return true;
 }

@@ -1,0 +1,232 @@
+/*-------------------------------------------------------------------------
+ *
+ * late_targets.c
+ *	  The query whose target list's subqueries are asked of the rows that LIMIT
+ *	  leaves, as a query around the one with LIMIT:
+ *
+ *		SELECT a, (SELECT count(*) FROM u WHERE u.b = t.b)
+ *		FROM t ORDER BY a LIMIT 100
+ *
+ *	  is
+ *
+ *		SELECT a, (SELECT count(*) FROM u WHERE u.b = l.b)
+ *		FROM (SELECT a, b FROM t ORDER BY a LIMIT 100) l ORDER BY a
+ *
+ * In the first the subqueries are evaluated for each row that comes, or joined
+ * with all of them.  In the second, a hundred rows are joined with the subquery.
+ *
+ * Only subqueries with values of the row move, and nothing may sort, group or
+ * count by them.  PostgreSQL, too, evaluates them once for each row that LIMIT
+ * leaves.  What else the target list has is computed below.  A CTE that both
+ * queries read is the outer one's.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/optimizer.h"
+#include "optimizer/tlist.h"
+
+#include "query/paths/late_targets.h"
+
+/* The expressions of a moved target, of which `limited` has the parts without subqueries as columns. */
+typedef struct Move
+{
+	Query	   *limited;
+	Index		depth;			/* of the level in hand, below the target list's */
+	bool		is_correlated;	/* a subquery has values of the row */
+	bool		is_impossible;
+} Move;
+
+/* Whether the rows are groups, of which an expression that is no column is a key: a column below it is not known. */
+static bool
+has_computed_keys(const Query *query)
+{
+	ListCell   *lc;
+
+	foreach(lc, query->groupClause)
+	{
+		if (!IsA(get_sortgroupclause_expr(lfirst_node(SortGroupClause, lc), query->targetList), Var))
+			return true;
+	}
+	return false;
+}
+
+/* Adds the target, as it is. */
+static Var *
+add_column(Query *limited, const TargetEntry *target)
+{
+	TargetEntry *entry = flatCopyTargetEntry((TargetEntry *) target);
+
+	entry->resno = (AttrNumber) (list_length(limited->targetList) + 1);
+	entry->resjunk = false;
+	if (entry->resname == NULL)
+		entry->resname = psprintf("col%d", entry->resno);
+	limited->targetList = lappend(limited->targetList, entry);
+	return makeVarFromTargetEntry(1, entry);
+}
+
+/* The column of the subquery in FROM that has the expression, which is of its level and not volatile. */
+static Var *
+column_of(Query *limited, Node *expr)
+{
+	ListCell   *lc;
+
+	foreach(lc, limited->targetList)
+	{
+		if (equal(lfirst_node(TargetEntry, lc)->expr, expr))
+			return makeVarFromTargetEntry(1, lfirst_node(TargetEntry, lc));
+	}
+	return add_column(limited, makeTargetEntry((Expr *) expr, 0, NULL, false));
+}
+
+static Node *
+move_mutator(Node *node, void *context)
+{
+	Move	   *move = context;
+
+	if (node == NULL)
+		return NULL;
+	if (IsA(node, Var) && ((Var *) node)->varlevelsup == move->depth)
+	{
+		Var		   *var = copyObject((Var *) node);
+
+		/* a whole row has no type of its own in FROM */
+		move->is_impossible |= var->varattno == InvalidAttrNumber;
+		move->is_correlated |= move->depth > 0;
+		var->varlevelsup = 0;
+		var = column_of(move->limited, (Node *) var);
+		var->varlevelsup = move->depth;
+		return (Node *) var;
+	}
+	if ((IsA(node, Aggref) && ((Aggref *) node)->agglevelsup == move->depth) ||
+		(IsA(node, GroupingFunc) && ((GroupingFunc *) node)->agglevelsup == move->depth) ||
+		(IsA(node, WindowFunc) && move->depth == 0))
+	{
+		move->is_impossible |= move->depth > 0;
+		return (Node *) column_of(move->limited, copyObject(node));
+	}
+	if (IsA(node, Query))
+	{
+		Query	   *query;
+
+		move->depth++;
+		query = query_tree_mutator((Query *) node, move_mutator, move, 0);
+		move->depth--;
+		return (Node *) query;
+	}
+	return expression_tree_mutator(node, move_mutator, context);
+}
+
+static bool
+has_sublink_walker(Node *node, void *context)
+{
+	return node != NULL && (IsA(node, SubLink) || expression_tree_walker(node, has_sublink_walker, context));
+}
+
+/* Makes the level's CTEs those of a level around it.  *context: depth of the level in hand. */
+static bool
+raise_ctes_walker(Node *node, void *context)
+{
+	Index	   *depth = context;
+	Query	   *query = (Query *) node;
+	ListCell   *lc;
+
+	if (node == NULL)
+		return false;
+	if (!IsA(node, Query))
+		return expression_tree_walker(node, raise_ctes_walker, context);
+	foreach(lc, query->rtable)
+	{
+		RangeTblEntry *rte = lfirst_node(RangeTblEntry, lc);
+
+		if (rte->rtekind == RTE_CTE && rte->ctelevelsup >= *depth)
+			rte->ctelevelsup++;
+	}
+	++*depth;
+	(void) query_tree_walker(query, raise_ctes_walker, context, 0);
+	--*depth;
+	return false;
+}
+
+/* SELECT the targets FROM the query, in its order. */
+static Query *
+select_from(Query *limited, const Query *given, List *targets)
+{
+	Query	   *query = makeNode(Query);
+	RangeTblEntry *rte = makeNode(RangeTblEntry);
+	RangeTblRef *ref = makeNode(RangeTblRef);
+	Index		depth = 0;
+	ListCell   *lc;
+
+	rte->rtekind = RTE_SUBQUERY;
+	rte->subquery = limited;
+	rte->alias = makeAlias("limited", NIL);
+	rte->eref = makeAlias("limited", NIL);
+	rte->inFromCl = true;
+	foreach(lc, limited->targetList)
+		rte->eref->colnames = lappend(rte->eref->colnames, makeString(lfirst_node(TargetEntry, lc)->resname));
+	ref->rtindex = 1;
+	query->commandType = CMD_SELECT;
+	query->querySource = given->querySource;
+	query->queryId = given->queryId;
+	query->canSetTag = given->canSetTag;
+	query->stmt_location = given->stmt_location;
+	query->stmt_len = given->stmt_len;
+	query->hasRowSecurity = given->hasRowSecurity;
+	query->hasSubLinks = true;
+	query->hasRecursive = given->hasRecursive;
+	query->cteList = limited->cteList;
+	query->rtable = list_make1(rte);
+	query->jointree = makeFromExpr(list_make1(ref), NULL);
+	query->targetList = targets;
+	query->sortClause = copyObject(given->sortClause);
+	limited->cteList = NIL;
+	limited->hasRecursive = false;
+	(void) raise_ctes_walker((Node *) limited, &depth);
+	return query;
+}
+
+static bool
+can_be_limited_first(const Query *query)
+{
+	return query->commandType == CMD_SELECT && (query->limitCount != NULL || query->limitOffset != NULL) &&
+		query->hasSubLinks && !query->hasTargetSRFs && !query->hasModifyingCTE && query->setOperations == NULL &&
+		query->rowMarks == NIL && query->distinctClause == NIL && query->groupingSets == NIL &&
+		!has_computed_keys(query);
+}
+
+Query *
+late_targets(Query *query)
+{
+	Move		move = {0};
+	List	   *targets = NIL;
+	ListCell   *lc;
+
+	if (!can_be_limited_first(query))
+		return NULL;
+	move.limited = copyObject(query);
+	move.limited->targetList = NIL;
+	/* What is ordered by keeps its number, so it comes before parts of others that equal it. */
+	foreach(lc, query->targetList)
+	{
+		TargetEntry *target = copyObject(lfirst_node(TargetEntry, lc));
+
+		targets = lappend(targets, target);
+		if (target->ressortgroupref != 0 || !has_sublink_walker((Node *) target->expr, NULL) ||
+			contain_volatile_functions((Node *) target->expr))
+			target->expr = (Expr *) add_column(move.limited, target);
+	}
+	foreach(lc, targets)
+	{
+		TargetEntry *target = lfirst_node(TargetEntry, lc);
+
+		if (has_sublink_walker((Node *) target->expr, NULL))
+			target->expr = (Expr *) move_mutator((Node *) target->expr, &move);
+	}
+	if (move.is_impossible || !move.is_correlated)
+		return NULL;
+	return select_from(move.limited, query, targets);
+}
