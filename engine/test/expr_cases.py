@@ -227,7 +227,19 @@ def arithmetic(w):
         w.product("ABS", type_name, [type_name], "abs({0})")
     for name in ["SIGN", "ROUND", "TRUNC", "FLOOR", "CEIL", "SQRT", "EXP", "LN"]:
         w.product(name, "float8", ["float8"], name.lower() + "({0})")
+    for name in ["CBRT", "LOG10", "SIN", "COS", "TAN", "COT", "ASIN", "ACOS", "ATAN", "SINH", "COSH", "TANH", "ASINH",
+                 "ACOSH", "ATANH", "DEGREES", "RADIANS"]:
+        values = [*VALUES["float8"], "0.5", "-1", "0.7853981633974483", "710.5", "-745.2"]
+        w.product(name, "float8", ["float8"], name.lower() + "({0})", {0: values})
     w.product("POWER", "float8", ["float8", "float8"], "power({0}, {1})")
+    w.product("ATAN2", "float8", ["float8", "float8"], "atan2({0}, {1})")
+    for type_name in INTEGERS:
+        for name, sign in {"BIT_AND": "&", "BIT_OR": "|", "BIT_XOR": "#"}.items():
+            w.product(name, type_name, [type_name] * 2, "({0} %s {1})" % sign)
+        w.product("BIT_NOT", type_name, [type_name], "(~ {0})")
+        for name, sign in {"SHIFT_LEFT": "<<", "SHIFT_RIGHT": ">>"}.items():
+            counts = {1: ["0", "1", "7", "15", "16", "31", "32", "33", "63", "64", "-1"]}
+            w.product(name, type_name, [type_name, "int4"], "({0} %s {1})" % sign, counts)
 
 
 def casts(w):
@@ -318,6 +330,9 @@ def dates(w):
         for field in TRUNC_FIELDS:
             if type_name == "timestamp" or field != "week":
                 w.product("DATE_TRUNC", type_name, ["text", type_name], "date_trunc({0}, {1})", {0: [field]})
+    w.product("TIMESTAMP_TYPMOD", "timestamp", ["timestamp", "int4"], 'pg_catalog."timestamp"({0}, {1})',
+              {1: ["0", "1", "3", "5", "6"]})
+    w.product("TIME_OF_DAY", "int8", ["timestamp"], "(extract(epoch from {0}::time) * 1000000)::bigint")
     strides = ["15 minutes", "1 day", "7 days 00:00:00.000001", "00:00:00.3"]
     w.product("DATE_BIN", "timestamp", ["interval", "timestamp", "timestamp"], "date_bin({0}, {1}, {2})",
               {0: strides, 1: [v for v in VALUES["timestamp"] if not v.startswith("1") and "BC" not in v],
@@ -362,6 +377,7 @@ def zoned(w):
             *VALUES["float8"], "1732206349.000167", "-210866803200", "-210866803200.1", "9224318016000",
             "9224318015999.9999", "0.0000005", "1e12"]})
         w.product("CAST", "date", ["timestamptz"], "{0}::date")
+        w.product("TIME_OF_DAY", "int8", ["timestamptz"], "(extract(epoch from {0}::time) * 1000000)::bigint")
         for field in FIELDS + ["timezone", "timezone_hour", "timezone_minute"]:
             w.product("EXTRACT", "numeric", ["text", "timestamptz"], f"extract({field} from {{1}})", {0: [field]})
             w.product("DATE_PART", "float8", ["text", "timestamptz"], "date_part({0}, {1})", {0: [field]})

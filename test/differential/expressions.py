@@ -276,7 +276,9 @@ def _fill_templates() -> None:
         "date_part({field_ts}, {ts})",
         "date_part({field_d}, {d})",
     )
-    _add("f8", 1, "exp({f8} / 1000)", "ln(abs({f8}) + 1)", "power(abs({f8}), 0.5)")
+    _add("f8", 1, "exp({f8} / 1000)", "ln(abs({f8}) + 1)", "power(abs({f8}), 0.5)", "log(abs({f8}) + 1)", "cbrt({f8})",
+         "sin({i4}::double precision)", "acos(cos(radians({i2}::double precision)))", "atan2({f8}, {f4})",
+         "tanh({f8})", "degrees(atan({f8}))")  # fmt: skip
     _add(
         "num",
         2,
@@ -331,7 +333,10 @@ def _fill_templates() -> None:
         "({d} - {=iv})",
         "({ts} + {iv})",
     )
-    _add("ts", 1, "{tz}::timestamp")
+    _add("ts", 1, "{tz}::timestamp", "{ts}::timestamp(0)", "(date '2024-01-01' + {ts}::time)", "(date '2024-01-01' + {tz}::time)")
+    for kind in ("i2", "i4", "i8"):
+        _add(kind, 1, f"({{{kind}}} & {{={kind}}})", f"({{{kind}}} | {{{kind}}})", f"({{{kind}}} # {{={kind}}})",
+             f"(~ {{{kind}}})", f"({{{kind}}} << ({{i2}} & 31))", f"({{{kind}}} >> {{i4}})")  # fmt: skip
     _add(
         "tz",
         3,

@@ -44,6 +44,17 @@ typedef enum PenumbraCollationUse {
   X(TRUNC, "trunc", EQUALITY, kRounded) X(FLOOR, "floor", EQUALITY, kRounded) X(CEIL, "ceil", EQUALITY, kRounded) \
   X(SQRT, "sqrt", EQUALITY, kUnknown) X(POWER, "power", EQUALITY, kUnknown) X(EXP, "exp", EQUALITY, kUnknown) \
   X(LN, "ln", EQUALITY, kUnknown) \
+  /* float8 */ \
+  X(CBRT, "cbrt", EQUALITY, kUnknown) X(LOG10, "log10", EQUALITY, kUnknown) X(SIN, "sin", EQUALITY, kUnknown) \
+  X(COS, "cos", EQUALITY, kUnknown) X(TAN, "tan", EQUALITY, kUnknown) X(COT, "cot", EQUALITY, kUnknown) \
+  X(ASIN, "asin", EQUALITY, kUnknown) X(ACOS, "acos", EQUALITY, kUnknown) X(ATAN, "atan", EQUALITY, kUnknown) \
+  X(ATAN2, "atan2", EQUALITY, kUnknown) X(SINH, "sinh", EQUALITY, kUnknown) X(COSH, "cosh", EQUALITY, kUnknown) \
+  X(TANH, "tanh", EQUALITY, kUnknown) X(ASINH, "asinh", EQUALITY, kUnknown) X(ACOSH, "acosh", EQUALITY, kUnknown) \
+  X(ATANH, "atanh", EQUALITY, kUnknown) X(DEGREES, "degrees", EQUALITY, kUnknown) \
+  X(RADIANS, "radians", EQUALITY, kUnknown) \
+  /* integers of one type; a shift's second argument is int4 */ \
+  X(BIT_AND, "&", EQUALITY, kUnknown) X(BIT_OR, "|", EQUALITY, kUnknown) X(BIT_XOR, "#", EQUALITY, kUnknown) \
+  X(BIT_NOT, "~", EQUALITY, kUnknown) X(SHIFT_LEFT, "<<", EQUALITY, kUnknown) X(SHIFT_RIGHT, ">>", EQUALITY, kUnknown) \
   /* CAST(x): to the result type. *_TYPMOD: NUMERIC_TYPMOD(x, precision int4, scale int4); \
      VARCHAR_TYPMOD/BPCHAR_TYPMOD(x, max_chars int4, is_explicit bool); COMPARED_AS(x): the timestamp or \
      timestamptz that stands for x in comparisons, where what is beyond the timestamps is later (earlier) than any */ \
@@ -76,6 +87,8 @@ typedef enum PenumbraCollationUse {
   /* dates: EXTRACT(field text constant, x) -> numeric; DATE_PART -> float8; DATE_TRUNC(field, x) */ \
   X(EXTRACT, "extract", EQUALITY, kUnknown) X(DATE_PART, "date_part", EQUALITY, kUnknown) \
   X(DATE_TRUNC, "date_trunc", EQUALITY, kUnknown) \
+  /* TIME_OF_DAY(timestamp or timestamptz) -> int8, microseconds; TIMESTAMP_TYPMOD(x, digits of a second int4) */ \
+  X(TIME_OF_DAY, "time", EQUALITY, kUnknown) X(TIMESTAMP_TYPMOD, "timestamp()", EQUALITY, kUnknown) \
   /* (seconds since 1970 float8) -> timestamptz */ \
   X(TO_TIMESTAMP, "to_timestamp", EQUALITY, kUnknown) \
   /* DATE_BIN(stride interval constant, x, origin constant); MAKE_DATE(year, month, day) */ \

@@ -1,6 +1,5 @@
 // Arithmetic on integers and floats. Loops compute all rows, null ones too, and note whether any may have
 // failed; only then are the valid rows looked at one by one, and the first that failed raises the error.
-#include <cerrno>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -171,6 +170,69 @@ Vector EvaluateSignChange(const Expr& expr, const Vector* args, uint32_t rows, E
   return FlatVector(expr.type, out, args[0].validity);
 }
 
+// Each operator on bits. A shift counts modulo the width of PostgreSQL's registers: 32, and 64 for int8.
+template <typename T>
+struct BitAnd {
+  static T Compute(T a, T b) { return static_cast<T>(a & b); }
+};
+template <typename T>
+struct BitOr {
+  static T Compute(T a, T b) { return static_cast<T>(a | b); }
+};
+template <typename T>
+struct BitXor {
+  static T Compute(T a, T b) { return static_cast<T>(a ^ b); }
+};
+template <typename T>
+struct ShiftLeft {
+  static T Compute(T a, int32_t b) {
+    using Register = std::conditional_t<sizeof(T) == 8, uint64_t, uint32_t>;
+    return static_cast<T>(static_cast<Register>(a) << (b & (sizeof(Register) * 8 - 1)));
+  }
+};
+template <typename T>
+struct ShiftRight {
+  static T Compute(T a, int32_t b) { return static_cast<T>(a >> (b & (sizeof(T) == 8 ? 63 : 31))); }
+};
+
+template <typename T, typename B, typename Op>
+Vector EvaluateBits(const Expr& expr, const Vector* args, uint32_t rows, EvalContext& context) {
+  const View<T> a = ViewOf<T>(args[0], rows, context.arena);
+  const View<B> b = ViewOf<B>(args[1], rows, context.arena);
+  T* out = context.arena.AllocateArray<T>(rows);
+  for (uint32_t i = 0; i < rows; ++i) out[i] = Op::Compute(a[i], b[i]);
+  return FlatVector(expr.type, out, StrictValidity(expr, args, rows, context.arena));
+}
+
+template <typename T>
+Vector EvaluateBitNot(const Expr& expr, const Vector* args, uint32_t rows, EvalContext& context) {
+  const View<T> a = ViewOf<T>(args[0], rows, context.arena);
+  T* out = context.arena.AllocateArray<T>(rows);
+  for (uint32_t i = 0; i < rows; ++i) out[i] = static_cast<T>(~a[i]);
+  return FlatVector(expr.type, out, args[0].validity);
+}
+
+bool IsShift(PenumbraFunction function) {
+  return function == PENUMBRA_FN_SHIFT_LEFT || function == PENUMBRA_FN_SHIFT_RIGHT;
+}
+
+bool IsBitwise(PenumbraFunction function) {
+  return IsShift(function) || function == PENUMBRA_FN_BIT_AND || function == PENUMBRA_FN_BIT_OR ||
+         function == PENUMBRA_FN_BIT_XOR;
+}
+
+template <typename T>
+EvaluateFunction ChooseBits(PenumbraFunction function) {
+  switch (function) {
+    case PENUMBRA_FN_BIT_AND: return EvaluateBits<T, T, BitAnd<T>>;
+    case PENUMBRA_FN_BIT_OR: return EvaluateBits<T, T, BitOr<T>>;
+    case PENUMBRA_FN_BIT_XOR: return EvaluateBits<T, T, BitXor<T>>;
+    case PENUMBRA_FN_SHIFT_LEFT: return EvaluateBits<T, int32_t, ShiftLeft<T>>;
+    case PENUMBRA_FN_SHIFT_RIGHT: return EvaluateBits<T, int32_t, ShiftRight<T>>;
+    default: return nullptr;
+  }
+}
+
 // Each operator: Compute; MayFail, cheap and true for every row that fails; Fails, as float8_pl and its
 // siblings decide it; Raise raises the error. X is a number T or a vector of them, a test's result bool or a
 // mask. No test need be right about NaN but the divisor's: with a NaN the result is NaN, neither infinite nor
@@ -299,69 +361,6 @@ double Truncate(double x) { return std::trunc(x); }
 double Floor(double x) { return std::floor(x); }
 double Ceil(double x) { return std::ceil(x); }
 
-[[noreturn]] void Raise(PenumbraCode code, const char* message = "") { throw EngineError(code, message); }
-
-// Functions that may fail see valid rows only.
-template <double (*kFunction)(double)>
-Vector EvaluateChecked(const Expr& expr, const Vector* args, uint32_t rows, EvalContext& context) {
-  const View<double> a = ViewOf<double>(args[0], rows, context.arena);
-  double* out = context.arena.AllocateArray<double>(rows);
-  if (args[0].validity != nullptr) std::fill_n(out, rows, 0.0);
-  ForEachValid(args[0].validity, rows, [&](uint32_t i) { out[i] = kFunction(a[i]); });
-  return FlatVector(expr.type, out, args[0].validity);
-}
-
-double SquareRoot(double x) {
-  if (x < 0) Raise(PENUMBRA_INVALID_POWER_ARGUMENT, "cannot take square root of a negative number");
-  return std::sqrt(x);
-}
-
-double Exponential(double x) {
-  if (std::isnan(x)) return x;
-  if (std::isinf(x)) return x > 0 ? x : 0;
-  errno = 0;
-  const double result = std::exp(x);
-  // A result that is only subnormal is a range error too; PostgreSQL takes that for overflow.
-  if (std::isinf(result) || (errno == ERANGE && result != 0)) Raise(PENUMBRA_FLOAT_OVERFLOW);
-  if (result == 0) Raise(PENUMBRA_FLOAT_UNDERFLOW);
-  return result;
-}
-
-double Logarithm(double x) {
-  if (x == 0) Raise(PENUMBRA_INVALID_LOG_ARGUMENT, "cannot take logarithm of zero");
-  if (x < 0) Raise(PENUMBRA_INVALID_LOG_ARGUMENT, "cannot take logarithm of a negative number");
-  return std::log(x);
-}
-
-double Power(double x, double y) {
-  if (std::isnan(x)) return y == 0 ? 1.0 : x;
-  if (std::isnan(y)) return x == 1 ? 1.0 : y;
-  if (x == 0 && y < 0) {
-    Raise(PENUMBRA_INVALID_POWER_ARGUMENT, "zero raised to a negative power is undefined");
-  }
-  if (x < 0 && std::floor(y) != y) {
-    Raise(PENUMBRA_INVALID_POWER_ARGUMENT, "a negative number raised to a non-integer power yields a complex result");
-  }
-  errno = 0;
-  const double result = std::pow(x, y);
-  if (std::isinf(x) || std::isinf(y)) return result;
-  if (std::isinf(result)) Raise(PENUMBRA_FLOAT_OVERFLOW);
-  // As in Exponential().
-  if (errno == ERANGE && result != 0) Raise(PENUMBRA_FLOAT_OVERFLOW);
-  if (result == 0 && x != 0) Raise(PENUMBRA_FLOAT_UNDERFLOW);
-  return result;
-}
-
-Vector EvaluatePower(const Expr& expr, const Vector* args, uint32_t rows, EvalContext& context) {
-  const View<double> a = ViewOf<double>(args[0], rows, context.arena);
-  const View<double> b = ViewOf<double>(args[1], rows, context.arena);
-  const uint64_t* validity = StrictValidity(expr, args, rows, context.arena);
-  double* out = context.arena.AllocateArray<double>(rows);
-  if (validity != nullptr) std::fill_n(out, rows, 0.0);
-  ForEachValid(validity, rows, [&](uint32_t i) { out[i] = Power(a[i], b[i]); });
-  return FlatVector(expr.type, out, validity);
-}
-
 template <typename T>
 EvaluateFunction ChooseIntegers(PenumbraFunction function) {
   switch (function) {
@@ -388,10 +387,17 @@ EvaluateFunction ChooseFloats(PenumbraFunction function) {
 template <typename T>
 EvaluateFunction ChooseSignChange(PenumbraFunction function) {
   if (function == PENUMBRA_FN_NEG) return EvaluateSignChange<T, false>;
+  if (function == PENUMBRA_FN_BIT_NOT) return EvaluateBitNot<T>;
   return function == PENUMBRA_FN_ABS ? EvaluateSignChange<T, true> : nullptr;
 }
 
 EvaluateFunction ChooseBinary(PenumbraFunction function, PenumbraType a, PenumbraType b, PenumbraType result) {
+  if (IsBitwise(function)) {
+    if (result != a || b != (IsShift(function) ? PENUMBRA_INT4 : a)) return nullptr;
+    if (a == PENUMBRA_INT2) return ChooseBits<int16_t>(function);
+    if (a == PENUMBRA_INT4) return ChooseBits<int32_t>(function);
+    return a == PENUMBRA_INT8 ? ChooseBits<int64_t>(function) : nullptr;
+  }
   if (IsInteger(a) && IsInteger(b)) {
     if (result != std::max(a, b)) return nullptr;  // the types are numbered by width
     if (result == PENUMBRA_INT2) return ChooseIntegers<int16_t>(function);
@@ -399,7 +405,6 @@ EvaluateFunction ChooseBinary(PenumbraFunction function, PenumbraType a, Penumbr
   }
   if (IsFloat(a) && IsFloat(b) && result == std::max(a, b)) {
     if (result == PENUMBRA_FLOAT4) return ChooseFloats<float>(function);
-    if (function == PENUMBRA_FN_POWER) return a == b ? EvaluatePower : nullptr;
     return ChooseFloats<double>(function);
   }
   return nullptr;
@@ -424,9 +429,6 @@ EvaluateFunction ChooseUnary(PenumbraFunction function, PenumbraType type) {
     case PENUMBRA_FN_TRUNC: return EvaluateFloatUnary<double, Truncate>;
     case PENUMBRA_FN_FLOOR: return EvaluateFloatUnary<double, Floor>;
     case PENUMBRA_FN_CEIL: return EvaluateFloatUnary<double, Ceil>;
-    case PENUMBRA_FN_SQRT: return EvaluateChecked<SquareRoot>;
-    case PENUMBRA_FN_EXP: return EvaluateChecked<Exponential>;
-    case PENUMBRA_FN_LN: return EvaluateChecked<Logarithm>;
     default: return nullptr;
   }
 }
@@ -437,11 +439,10 @@ Binding BindArithmetic(const CallSite& call) {
   Binding binding;
   if (call.args.size() == 2) {
     binding.evaluate = ChooseBinary(call.function, call.args[0]->type, call.args[1]->type, call.result);
-    binding.can_fail = true;
+    binding.can_fail = !IsBitwise(call.function);
   } else if (call.args.size() == 1 && call.args[0]->type == call.result) {
     binding.evaluate = ChooseUnary(call.function, call.result);
-    binding.can_fail = IsInteger(call.result) || call.function == PENUMBRA_FN_SQRT ||
-                       call.function == PENUMBRA_FN_EXP || call.function == PENUMBRA_FN_LN;
+    binding.can_fail = IsInteger(call.result) && call.function != PENUMBRA_FN_BIT_NOT;
   }
   return binding;
 }

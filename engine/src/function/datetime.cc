@@ -344,6 +344,14 @@ EvaluateFunction ChooseScaling(PenumbraFunction function, uint32_t signature) {
   }
 }
 
+// As AdjustTimestampForTypmod(): half away from PostgreSQL's epoch.
+int64_t RoundTimestamp(int64_t us, int32_t digits) {
+  static constexpr int64_t kUnitUs[] = {1000000, 100000, 10000, 1000, 100, 10, 1};
+  if (IsInfiniteTimestamp(us) || digits < 0 || digits > 6) return us;
+  const int64_t unit_us = kUnitUs[digits], half_us = unit_us / 2;
+  return us >= 0 ? (us + half_us) / unit_us * unit_us : -((-us + half_us) / unit_us * unit_us);
+}
+
 EvaluateFunction ChooseAge(uint32_t signature) {
   using I = PenumbraInterval;
   switch (signature) {
@@ -384,6 +392,7 @@ Binding BindDatetime(const CallSite& call) {
     case PENUMBRA_FN_EXTRACT:
     case PENUMBRA_FN_DATE_PART: return BindDatePart(call);
     case PENUMBRA_FN_DATE_TRUNC: return BindDateTrunc(call);
+    case PENUMBRA_FN_TIME_OF_DAY: return BindTimeOfDay(call);
     case PENUMBRA_FN_DATE_BIN: return BindDateBin(call);
     case PENUMBRA_FN_MAKE_DATE: return BindMakeDate(call);
     case PENUMBRA_FN_NEG:
@@ -395,6 +404,13 @@ Binding BindDatetime(const CallSite& call) {
       if (call.args.size() == 1 && call.args[0]->type == PENUMBRA_FLOAT8 && call.result == PENUMBRA_TIMESTAMPTZ) {
         binding.evaluate = EvaluateToTimestamp;
         binding.can_be_unsupported = false;
+      }
+      return binding;
+    case PENUMBRA_FN_TIMESTAMP_TYPMOD:
+      if (call.args.size() == 2 && call.args[0]->type == call.result && call.args[1]->type == PENUMBRA_INT4 &&
+          (call.result == PENUMBRA_TIMESTAMP || call.result == PENUMBRA_TIMESTAMPTZ)) {
+        binding.evaluate = EvaluatePair<int64_t, int64_t, int32_t, RoundTimestamp>;
+        binding.can_fail = binding.can_be_unsupported = false;
       }
       return binding;
     default: break;

@@ -38,6 +38,7 @@ enum class DateField : uint8_t {
 bool FindDateField(std::string_view name, DateField* field);
 
 Binding BindDatePart(const CallSite& call);  // EXTRACT, DATE_PART
+Binding BindTimeOfDay(const CallSite& call);
 Binding BindDateTrunc(const CallSite& call);
 Binding BindDateBin(const CallSite& call);  // datetime_make.cc
 Binding BindMakeDate(const CallSite& call);

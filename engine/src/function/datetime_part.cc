@@ -316,6 +316,14 @@ Vector EvaluateDatePart(const Expr& expr, const Vector* args, uint32_t rows, Eva
   return FlatVector(PENUMBRA_FLOAT8, out, validity);
 }
 
+Vector EvaluateTimeOfDay(const Expr&, const Vector* args, uint32_t rows, EvalContext& context) {
+  const Vector v = args[0].form == VectorForm::kDictionary ? Flatten(args[0], rows, context.arena) : args[0];
+  const DayTimes times = SplitTimestamps(v, rows, context);
+  const uint64_t* validity = v.validity;
+  if (times.has_infinite) validity = WithoutInfinite(validity, times, rows, context.arena);
+  return FlatVector(PENUMBRA_INT8, times.time_us, validity);
+}
+
 // ---- intervals
 
 constexpr int64_t kMonthsPerYear = 12;
@@ -444,6 +452,20 @@ Binding BindDatePart(const CallSite& call) {
   } else {
     binding.evaluate = is_extract ? EvaluateExtract : EvaluateDatePart;
   }
+  return binding;
+}
+
+Binding BindTimeOfDay(const CallSite& call) {
+  Binding binding;
+  if (call.args.size() != 1 || call.result != PENUMBRA_INT8) return binding;
+  const PenumbraType type = call.args[0]->type;
+  if (type == PENUMBRA_TIMESTAMPTZ && !HasTimeZone(call.session)) {
+    binding.reason = "time zone not known";
+    return binding;
+  }
+  if (type == PENUMBRA_TIMESTAMP || type == PENUMBRA_TIMESTAMPTZ) binding.evaluate = EvaluateTimeOfDay;
+  binding.can_fail = type == PENUMBRA_TIMESTAMPTZ;
+  binding.can_be_unsupported = type == PENUMBRA_TIMESTAMPTZ && TimeZoneEnds(call.session);
   return binding;
 }
 

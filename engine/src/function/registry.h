@@ -44,9 +44,10 @@ const T* KnownValue(const Expr& arg) {
 // One per topic file; each returns a Binding without evaluators for what is not its own.
 Binding BindCompare(
     const CallSite& call);  // compare.cc: EQ..GE, IS [NOT] DISTINCT, [NOT] IN_LIST, GREATEST, LEAST, NULLIF
-Binding BindLogic(const CallSite& call);        // logic.cc: AND OR NOT IS_*
-Binding BindConditional(const CallSite& call);  // conditional.cc: CASE COALESCE
-Binding BindArithmetic(const CallSite& call);   // arithmetic.cc: integers and floats
+Binding BindLogic(const CallSite& call);          // logic.cc: AND OR NOT IS_*
+Binding BindConditional(const CallSite& call);    // conditional.cc: CASE COALESCE
+Binding BindArithmetic(const CallSite& call);     // arithmetic.cc: integers and floats
+Binding BindFloatFunction(const CallSite& call);  // float_functions.cc: those of the C library
 Binding BindNumeric(const CallSite& call);   // numeric_functions.cc: arithmetic, rounding, comparison, casts of NUMERIC
 Binding BindCast(const CallSite& call);      // cast.cc: the casts that are not NUMERIC's
 Binding BindText(const CallSite& call);      // text.cc

@@ -20,12 +20,18 @@ SELECT agree('SELECT concat_ws('', '', path, name, filling), concat_ws(filling, 
 SELECT agree('SELECT num_nulls(path, filling, amount, id), num_nonnulls(path, filling, amount), count(*), sum(num_nulls(path)) FROM part GROUP BY 1, 2');
 SELECT agree('SELECT date_bin(''15 minutes'', at, timestamp ''2000-12-31 23:59:59''), date_bin(''7 days'', at_tz, ''2001-01-01''), count(*) FROM part GROUP BY 1, 2');
 SELECT agree('SELECT make_date(2000 + id % 50, 1 + id % 12, 1 + id % 28), count(*) FROM part GROUP BY 1');
+SELECT agree('SELECT n & 5, n | id, id # n, ~n, n << 3, id >> (n & 7), count(*) FROM part GROUP BY 1, 2, 3, 4, 5, 6');
+SELECT agree('SELECT at::time, at_tz::time, at::timestamp(0), at_tz::timestamptz(0), count(*) FROM part GROUP BY 1, 2, 3, 4');
+SELECT agree('SELECT max(sin(id)), min(acos(cos(radians(n)))), max(atan2(n, id)), min(tanh(n)), max(log(id)), min(cbrt(n)), max(degrees(id)) FROM part');
 -- by groups, in conditions and joins
 SELECT agree('SELECT split_part(path, ''/'', 2) AS p, count(*), min(lpad(n::text, 4, ''0'')) FROM part WHERE translate(name, ''p'', ''P'') LIKE ''P%'' GROUP BY 1 ORDER BY 1');
 SELECT agree('SELECT a.id FROM part a JOIN part b ON split_part(a.path, ''/'', 1) = concat_ws('''', ''a'', b.id) WHERE b.n = 2');
 -- errors are PostgreSQL's, of the rows that SQL evaluates
 SET penumbra.mode = prefer;
 SELECT count(*) FROM part WHERE split_part(path, '/', n) <> '';
+SELECT count(*) FROM part WHERE log(n) > 0;
+SELECT count(*) FROM part WHERE CASE WHEN abs(n) < 2 THEN acos(n) > 0 END;
+SELECT count(*) FROM part WHERE acos(n) > 0;
 SELECT count(*) FROM part WHERE CASE WHEN n <> 0 THEN split_part(path, '/', n) <> '' END;
 SELECT count(*) FROM part WHERE lpad(name, 1000000000, 'x') <> '';
 SELECT count(*) FROM part WHERE repeat(name, 500000000) <> '';

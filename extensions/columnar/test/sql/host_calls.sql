@@ -51,6 +51,8 @@ SELECT * FROM compared('SELECT to_char(at, ''FMDD.MM. HH24 h''), count(*) FROM v
 SELECT * FROM compared('SELECT to_char(at, ''MI''), count(*) FROM visit GROUP BY 1', 'prefer');
 SET timezone = 'America/St_Johns';
 SELECT * FROM compared('SELECT to_char(at_tz, ''YYYY-MM-DD''), to_char(at_tz, ''HH12 AM''), count(*) FROM visit GROUP BY 1, 2');
+SET timezone = 'Australia/Lord_Howe';
+SELECT * FROM compared('SELECT to_char(at_tz, ''YYYY-MM-DD HH24''), count(*) FROM visit GROUP BY 1', 'prefer');
 SELECT * FROM compared('SELECT to_char(at_tz, ''DD TZ''), count(*) FROM visit GROUP BY 1', 'prefer');
 RESET timezone;
 -- left as it is: hardly any input comes twice, the function is volatile, the column is not cached

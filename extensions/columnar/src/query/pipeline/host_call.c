@@ -93,36 +93,37 @@ shown_unit(const char *given)
 }
 
 /*
- * to_char() of an instant as one of its day or hour, where its format shows no more.  An hour of a time zone may
- * begin in the middle, when its clocks were set forward by half an hour: so with
- * a time zone days alone are taken, which are those of their first instants.
+ * to_char() of an instant as one of its local day or hour, where its format shows no more.  Local time first: an hour
+ * of a time zone may begin in the middle, when its clocks were set forward by half an hour.
  */
 static Node *
 without_hidden_time(Node *node)
 {
 	FuncExpr   *func = (FuncExpr *) node;
-	bool		has_zone;
+	Node	   *instant;
 	const Const *format;
 	const char *unit;
-	Oid			type;
-	List	   *args;
 
 	if (!IsA(node, FuncExpr) ||
 		(func->funcid != F_TO_CHAR_TIMESTAMP_TEXT && func->funcid != F_TO_CHAR_TIMESTAMPTZ_TEXT))
 		return node;
-	has_zone = func->funcid == F_TO_CHAR_TIMESTAMPTZ_TEXT;
+	instant = linitial(func->args);
 	format = lsecond(func->args);
-	if (!IsA(format, Const) || format->constisnull || is_cast_column(linitial(func->args)))
+	if (!IsA(format, Const) || format->constisnull || is_cast_column(instant))
 		return node;
 	unit = shown_unit(TextDatumGetCString(format->constvalue));
-	if (unit == NULL || (has_zone && strcmp(unit, "day") != 0))
+	if (unit == NULL)
 		return node;
-	type = has_zone ? TIMESTAMPTZOID : TIMESTAMPOID;
-	args = list_make2(makeConst(TEXTOID, -1, DEFAULT_COLLATION_OID, -1, CStringGetTextDatum(unit), false, false),
-					  linitial(func->args));
+	if (func->funcid == F_TO_CHAR_TIMESTAMPTZ_TEXT)
+		instant = (Node *) makeFuncExpr(F_TIMESTAMP_TIMESTAMPTZ, TIMESTAMPOID, list_make1(instant), InvalidOid,
+										InvalidOid, COERCE_IMPLICIT_CAST);
+	instant = (Node *) makeFuncExpr(F_DATE_TRUNC_TEXT_TIMESTAMP, TIMESTAMPOID,
+									list_make2(makeConst(TEXTOID, -1, DEFAULT_COLLATION_OID, -1,
+														 CStringGetTextDatum(unit), false, false), instant),
+									InvalidOid, DEFAULT_COLLATION_OID, COERCE_EXPLICIT_CALL);
 	func = copyObject(func);
-	linitial(func->args) = makeFuncExpr(has_zone ? F_DATE_TRUNC_TEXT_TIMESTAMPTZ : F_DATE_TRUNC_TEXT_TIMESTAMP, type,
-										args, InvalidOid, DEFAULT_COLLATION_OID, COERCE_EXPLICIT_CALL);
+	func->funcid = F_TO_CHAR_TIMESTAMP_TEXT;
+	linitial(func->args) = instant;
 	return (Node *) func;
 }
 
