@@ -307,8 +307,12 @@ def texts(w):
     w.product("ENCODE", "text", ["text", "text"], "encode(convert_to({0}, 'UTF8'), {1})",
               {0: [*messages, "\\\\"], 1: ["hex", "HEX", "base64", "escape"]})
     encoded = {
-        "hex": ["", "00", "0aFF", " 0a\n fe\t", "0", "0 a", "zz", "0x00"],
-        "base64": ["", "QQ==", "QUI=", "QUJD", "Q U\nJD", "QUJDRA==", "Q", "QQ", "QQ=", "QUI", "Q=", "QU-D", "QQ= =", "==="],
+        "hex": ["", "00", "0aFF", " 0a\n fe\t", "0", "0 a", "zz", "0x00", "0123456789abcdefABCDEF" * 3, "00112233445566778899aabbccddeeff\n00",
+                "00112233445566778899aabbccddeefg", "00112233445566778 899aabbccddeeff"],
+        "base64": ["", "QQ==", "QUI=", "QUJD", "Q U\nJD", "QUJDRA==", "Q", "QQ", "QQ=", "QUI", "Q=", "QU-D", "QQ= =", "===",
+                   "MDEyMzQ1Njc4OWFiY2RlZkFCQ0RFRisv", "MDEyMzQ1Njc4OWFiY2RlZkFCQ0RFRi+/\n+/+/MDEyMzQ1Njc4OWFiY2RlZkFCQ0RFRg==",
+                   " M D E y M z Q 1 N j c 4 O W F i Y 2 R l Z k F C Q 0 R F R g = = ", "MDEyMzQ1Njc4OWFiY2RlZkFCQ0RFRi+-",
+                   "QUI==", "QQ==\n \t", "=QUJ", "Q=UJ"],
         "escape": ["", "abc", "a\\\\b", "\\000\\377", "\\4", "\\400", "\\0", "\\", "é"],
     }
     for name, values in encoded.items():

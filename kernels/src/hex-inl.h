@@ -1,10 +1,12 @@
-// Bytes as hexadecimal digits.
+// Bytes as hexadecimal digits, and back.
 #if defined(PENUMBRA_KERNELS_HEX_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef PENUMBRA_KERNELS_HEX_INL_H_
 #undef PENUMBRA_KERNELS_HEX_INL_H_
 #else
 #define PENUMBRA_KERNELS_HEX_INL_H_
 #endif
+
+#include <array>
 
 #include "kernels/kernels.h"
 #include "lanes-inl.h"
@@ -57,6 +59,51 @@ void WriteHexDigits(const uint8_t* bytes, size_t count, char* digits) {
     digits[2 * i] = "0123456789abcdef"[bytes[i] >> 4];
     digits[2 * i + 1] = "0123456789abcdef"[bytes[i] & 15];
   }
+}
+
+constexpr std::array<uint8_t, 256> MakeHexValues() {
+  std::array<uint8_t, 256> values{};
+  for (uint8_t& value : values) value = 0xff;
+  for (uint8_t i = 0; i < 16; ++i) {
+    values[static_cast<uint8_t>("0123456789abcdef"[i])] = values[static_cast<uint8_t>("0123456789ABCDEF"[i])] = i;
+  }
+  return values;
+}
+inline constexpr std::array<uint8_t, 256> kHexValues = MakeHexValues();
+
+#if HWY_TARGET != HWY_SCALAR
+// Sixteen digits as eight bytes; false, and nothing is written: others are among them.
+HWY_INLINE bool ReadHexOfSixteen(const char* digits, uint8_t* bytes) {
+  const hn::FixedTag<uint8_t, 16> tag;
+  const hn::FixedTag<uint16_t, 8> pairs_tag;
+  const auto characters = hn::LoadU(tag, reinterpret_cast<const uint8_t*>(digits));
+  const auto figure = hn::Sub(characters, hn::Set(tag, '0'));
+  const auto letter = hn::Sub(hn::Or(characters, hn::Set(tag, 0x20)), hn::Set(tag, 'a'));
+  const auto is_figure = hn::Lt(figure, hn::Set(tag, 10)), is_letter = hn::Lt(letter, hn::Set(tag, 6));
+  if (!hn::AllTrue(tag, hn::Or(is_figure, is_letter))) return false;
+  const auto values = hn::IfThenElse(is_figure, figure, hn::Add(letter, hn::Set(tag, 10)));
+  const auto pairs = hn::BitCast(pairs_tag, values);
+  const auto both = hn::Or(hn::And(hn::ShiftLeft<4>(pairs), hn::Set(pairs_tag, 0xf0)), hn::ShiftRight<8>(pairs));
+  const hn::FixedTag<uint8_t, 8> half_tag;
+  hn::StoreU(hn::TruncateTo(half_tag, both), half_tag, bytes);
+  return true;
+}
+#endif
+
+size_t ReadHexDigits(const char* digits, size_t count, uint8_t* bytes) {
+  size_t i = 0;
+#if HWY_TARGET != HWY_SCALAR
+  for (; i + 16 <= count; i += 16) {
+    if (!ReadHexOfSixteen(digits + i, bytes + i / 2)) break;
+  }
+#endif
+  for (; i + 2 <= count; i += 2) {
+    const uint8_t upper = kHexValues[static_cast<uint8_t>(digits[i])];
+    const uint8_t lower = kHexValues[static_cast<uint8_t>(digits[i + 1])];
+    if (((upper | lower) & 0x80) != 0) break;
+    bytes[i / 2] = static_cast<uint8_t>(upper << 4 | lower);
+  }
+  return i;
 }
 
 }  // namespace penumbra::kernels::HWY_NAMESPACE

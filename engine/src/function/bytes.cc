@@ -1,5 +1,5 @@
 // bytea, which the engine has as text: md5 and sha256, encode and decode, the cast from text.
-#include <array>
+#include <algorithm>
 #include <cstring>
 #include <memory>
 
@@ -68,31 +68,19 @@ StringRef EncodeHex(const StringRef& bytes, Arena& arena) {
   return StringRef(encoded, static_cast<uint32_t>(length));
 }
 
-constexpr char kBase64Digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-
-void WriteBase64(uint32_t three, char* out) {
-  for (int i = 0; i < 4; ++i) out[i] = kBase64Digits[(three >> (18 - 6 * i)) & 63];
-}
-
 // A line feed follows each full line of 76 digits, the last one too.
 StringRef EncodeBase64(const StringRef& bytes, Arena& arena) {
-  constexpr uint32_t kLineBytes = 57;
+  constexpr uint32_t kLineBytes = 57, kLineDigits = 76;
   const uint64_t length = (uint64_t{bytes.length} + 2) / 3 * 4 + bytes.length / kLineBytes;
   char* encoded = AllocateText(length, arena);
-  const uint8_t* in = BytesOf(bytes);
+  const uint8_t *in = BytesOf(bytes), *end = in + bytes.length;
   char* out = encoded;
-  uint32_t i = 0;
-  for (; i + 3 <= bytes.length; i += 3) {
-    WriteBase64(uint32_t{in[i]} << 16 | uint32_t{in[i + 1]} << 8 | in[i + 2], out);
-    out += 4;
-    if ((i + 3) % kLineBytes == 0) *out++ = '\n';
+  for (; end - in >= kLineBytes; in += kLineBytes) {
+    kernels::WriteBase64(in, kLineBytes, out);
+    out[kLineDigits] = '\n';
+    out += kLineDigits + 1;
   }
-  if (i < bytes.length) {
-    const bool has_two = bytes.length - i == 2;
-    WriteBase64(uint32_t{in[i]} << 16 | (has_two ? uint32_t{in[i + 1]} << 8 : 0), out);
-    if (!has_two) out[2] = '=';
-    out[3] = '=';
-  }
+  kernels::WriteBase64(in, static_cast<size_t>(end - in), out);
   return StringRef(encoded, static_cast<uint32_t>(length));
 }
 
@@ -121,58 +109,56 @@ StringRef EncodeEscape(const StringRef& bytes, Arena& arena) {
 
 bool IsBlank(char c) { return c == ' ' || c == '\n' || c == '\t' || c == '\r'; }
 
-uint8_t HexValue(char c) {
-  if (c >= '0' && c <= '9') return static_cast<uint8_t>(c - '0');
-  const char lower = static_cast<char>(c | 0x20);
-  if (lower < 'a' || lower > 'f') ThrowInvalid();
-  return static_cast<uint8_t>(lower - 'a' + 10);
-}
-
 // Blanks may stand between bytes.
 StringRef DecodeHex(const StringRef& text, Arena& arena) {
   const char *in = text.data(), *end = in + text.length;
-  char* decoded = arena.AllocateArray<char>(text.length / 2 + 1);
-  char* out = decoded;
+  auto* decoded = arena.AllocateArray<uint8_t>(text.length / 2 + 1);
+  uint8_t* out = decoded;
   while (in < end) {
     if (IsBlank(*in)) {
       ++in;
       continue;
     }
-    if (end - in < 2) ThrowInvalid();
-    *out++ = static_cast<char>(HexValue(in[0]) << 4 | HexValue(in[1]));
-    in += 2;
+    const size_t digits = kernels::ReadHex(in, static_cast<size_t>(end - in), out);
+    if (digits == 0) ThrowInvalid();
+    in += digits;
+    out += digits / 2;
   }
-  return StringRef(decoded, static_cast<uint32_t>(out - decoded));
+  return StringRef(reinterpret_cast<char*>(decoded), static_cast<uint32_t>(out - decoded));
 }
 
-constexpr uint8_t kNoBase64 = 255;
-constexpr std::array<uint8_t, 256> kBase64Values = [] {
-  std::array<uint8_t, 256> values{};
-  for (uint8_t& value : values) value = kNoBase64;
-  for (uint8_t i = 0; i < 64; ++i) values[static_cast<uint8_t>(kBase64Digits[i])] = i;
-  return values;
-}();
+// Four digits of Base64, among blanks; fewer, and '=' for the others, at the end. Returns what follows.
+const char* ReadBase64Group(const char* in, const char* end, uint8_t** out) {
+  char group[4];
+  uint32_t digits = 0, missing = 0;
+  for (; digits < 4; ++in) {
+    if (in == end) ThrowInvalid();
+    if (IsBlank(*in)) continue;
+    if (*in == '=') ++missing;
+    if (missing > 0 && (*in != '=' || digits < 2)) ThrowInvalid();
+    group[digits++] = missing > 0 ? 'A' : *in;
+  }
+  uint8_t three[3];
+  if (kernels::ReadBase64(group, 4, three) == 0) ThrowInvalid();
+  std::memcpy(*out, three, 3 - missing);
+  *out += 3 - missing;
+  if (missing > 0 && !std::all_of(in, end, IsBlank)) ThrowInvalid();
+  return missing > 0 ? end : in;
+}
 
 StringRef DecodeBase64(const StringRef& text, Arena& arena) {
   const char *in = text.data(), *end = in + text.length;
-  char* decoded = arena.AllocateArray<char>(text.length / 4 * 3 + 3);
-  char* out = decoded;
-  uint32_t four = 0;
-  int digits = 0, missing = 0;
-  for (; in < end; ++in) {
-    if (IsBlank(*in)) continue;
-    const uint8_t value = kBase64Values[static_cast<uint8_t>(*in)];
-    const bool is_end = *in == '=' && digits >= 2;
-    if (is_end ? missing > 1 : value == kNoBase64 || missing > 0) ThrowInvalid();
-    missing += is_end;
-    four = four << 6 | (is_end ? 0 : value);
-    if (++digits < 4) continue;
-    for (int i = 0; i < 3 - missing; ++i) *out++ = static_cast<char>(four >> (16 - 8 * i));
-    four = 0;
-    digits = 0;
+  auto* decoded = arena.AllocateArray<uint8_t>(text.length / 4 * 3 + 3);
+  uint8_t* out = decoded;
+  while (true) {
+    const size_t digits = kernels::ReadBase64(in, static_cast<size_t>(end - in), out);
+    in += digits;
+    out += digits / 4 * 3;
+    while (in < end && IsBlank(*in)) ++in;
+    if (in == end) break;
+    in = ReadBase64Group(in, end, &out);
   }
-  if (digits != 0) ThrowInvalid();
-  return StringRef(decoded, static_cast<uint32_t>(out - decoded));
+  return StringRef(reinterpret_cast<char*>(decoded), static_cast<uint32_t>(out - decoded));
 }
 
 StringRef DecodeEscape(const StringRef& text, Arena& arena) {

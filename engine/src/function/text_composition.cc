@@ -138,10 +138,70 @@ StringRef Translate(const StringRef& text, const StringRef& from, const StringRe
   return StringRef(translated, static_cast<uint32_t>(out - translated));
 }
 
+// What becomes of each byte that is a character, where `from` has no others. UTF-8's longer ones have no such byte.
+class ByteTranslation {
+ public:
+  ByteTranslation(const StringRef& from, const StringRef& to, bool is_utf8) {
+    for (size_t byte = 0; byte < 256; ++byte) {
+      characters_[byte][0] = static_cast<char>(byte);
+      lengths_[byte] = 1;
+    }
+    // Backwards: the first place of a character counts.
+    const char* to_end = to.data() + to.length;
+    for (int64_t place = int64_t{from.length} - 1; place >= 0; --place) {
+      const auto byte = static_cast<uint8_t>(from.data()[place]);
+      const char* begin = to.data() + ClipCharacters(to.data(), to.length, place, is_utf8);
+      const char* end = begin == to_end ? to_end : NextCharacter(begin, to_end, is_utf8);
+      lengths_[byte] = static_cast<uint8_t>(end - begin);
+      std::memcpy(characters_[byte], begin, lengths_[byte]);
+      longest_ = std::max(longest_, uint32_t{lengths_[byte]});
+      keeps_length_ &= lengths_[byte] == 1;
+    }
+  }
+
+  StringRef Translate(const StringRef& text, Arena& arena) const {
+    constexpr uint32_t kWritten = sizeof characters_[0];
+    char inlined[StringRef::kInlineBytes * kWritten];
+    char* translated = text.is_inline() ? inlined : AllocateMade(uint64_t{text.length} * longest_ + kWritten, arena);
+    const auto* in = reinterpret_cast<const uint8_t*>(text.data());
+    char* out = translated;
+    if (keeps_length_) {
+      for (uint32_t i = 0; i < text.length; ++i) *out++ = characters_[in[i]][0];
+    } else {
+      for (uint32_t i = 0; i < text.length; ++i) {
+        std::memcpy(out, characters_[in[i]], kWritten);
+        out += lengths_[in[i]];
+      }
+    }
+    const auto bytes = static_cast<uint32_t>(out - translated);
+    const bool is_kept = bytes > StringRef::kInlineBytes && text.is_inline();
+    return StringRef(is_kept ? arena.CopyBytes(translated, bytes) : translated, bytes);
+  }
+
+ private:
+  char characters_[256][4] = {};
+  uint8_t lengths_[256];
+  uint32_t longest_ = 1;
+  bool keeps_length_ = true;
+};
+
+// A table pays for some rows, and takes the square of `from` to make.
+bool HasByteTranslation(const StringRef& from, uint32_t rows, bool is_utf8) {
+  constexpr uint32_t kFewRows = 16, kManyCharacters = 256;
+  const auto is_byte = [](char c) { return static_cast<uint8_t>(c) < 0x80; };
+  return rows >= kFewRows && from.length <= kManyCharacters &&
+         (!is_utf8 || std::all_of(from.data(), from.data() + from.length, is_byte));
+}
+
 Vector EvaluateTranslate(const Expr& expr, const Vector* args, uint32_t rows, EvalContext& context) {
   const bool is_utf8 = context.session.encoding_is_utf8;
   const View<StringRef> from = ViewOf<StringRef>(args[1], rows, context.arena);
   const View<StringRef> to = ViewOf<StringRef>(args[2], rows, context.arena);
+  if (from.stride == 0 && to.stride == 0 && HasByteTranslation(from[0], rows, is_utf8)) {
+    const ByteTranslation translation(from[0], to[0], is_utf8);
+    return MapText(expr, args, rows, context,
+                   [&](const StringRef& text, uint32_t) { return translation.Translate(text, context.arena); });
+  }
   return MapText(expr, args, rows, context, [&](const StringRef& text, uint32_t i) {
     return Translate(text, from[i], to[i], is_utf8, context.arena);
   });

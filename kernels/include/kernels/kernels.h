@@ -88,6 +88,13 @@ void Sha256(const uint8_t* const* messages, const uint32_t* lengths, size_t coun
 
 // The 2 * count hexadecimal digits of the bytes, in small letters.
 void WriteHex(const uint8_t* bytes, size_t count, char* digits);
+// The (count + 2) / 3 * 4 digits of Base64, '=' where bytes are missing; no line feeds.
+void WriteBase64(const uint8_t* bytes, size_t count, char* digits);
+
+// The bytes of as many digits as there are before another character: a multiple of two, or of four for Base64, whose
+// '=' is no digit. Returns their number.
+size_t ReadHex(const char* digits, size_t count, uint8_t* bytes);
+size_t ReadBase64(const char* digits, size_t count, uint8_t* bytes);
 
 // ---------------------------------------------------------------- moving ----------------------
 

@@ -26,7 +26,9 @@ SELECT expression, agrees(expression) FROM (VALUES
 	($$to_char(amount, 'FM999G999G990D00')$$), ($$to_char(free, '999,990.999S')$$), ($$to_char(ratio, 'MI990.99')$$),
 	($$to_char(short, 'FM990.9PR')$$), ($$to_char(big, '9,999,999,999,999')$$), ($$to_char(id, '"no. "0000')$$),
 	($$md5(name)$$), ($$md5(picture)$$), ($$encode(sha256(picture), 'hex')$$), ($$encode(picture, 'base64')$$), ($$encode(picture, 'escape')$$),
-	($$encode(decode(md5(name), 'hex'), 'base64')$$), ($$encode(convert_to(name, 'utf8'), 'HEX')$$), ($$format('%s%%: %s (%s)', name, id % 7, amount)$$),
+	($$encode(decode(md5(name), 'hex'), 'base64')$$), ($$encode(decode(encode(picture, 'base64'), 'base64'), 'hex')$$), ($$encode(decode(encode(picture, 'hex'), 'hex'), 'base64')$$),
+	($$translate(name, '0123x', '3210yz')$$), ($$translate(name, '\\x1', '-é')$$), ($$translate(md5(name), 'abcdef09', 'fedc')$$), ($$translate(name, 'é1', 'e')$$),
+	($$encode(convert_to(name, 'utf8'), 'HEX')$$), ($$format('%s%%: %s (%s)', name, id % 7, amount)$$),
 	($$format('%s', id % 7)$$), ($$format('%%%s', NULL::text)$$)) expressions (expression);
 -- what engine and PostgreSQL do, by EXPLAIN
 CREATE FUNCTION evaluated(expression text) RETURNS text LANGUAGE plpgsql AS $$
@@ -48,6 +50,9 @@ SELECT evaluated($$to_char(id, '9990')$$) AS plain, evaluated($$to_char(id, 'RN'
 SET penumbra.mode = prefer;
 SELECT count(*) FROM entry WHERE ('\' || id)::bytea IS NULL;
 SELECT count(*) FROM entry WHERE decode(name, 'hex') IS NULL;
+SELECT count(*) FROM entry WHERE decode(repeat(name, 5), 'base64') IS NULL;
+SELECT count(*) FROM entry WHERE decode(encode(picture, 'base64') || '=', 'base64') IS NULL;
+SELECT count(DISTINCT decode(encode(picture, 'base64') || 'QQ=A', 'base64')) FROM entry WHERE id < 4;
 SELECT to_char(amount, '9.9.9') v, count(*) FROM entry GROUP BY 1;
 SELECT count(*) FROM entry WHERE id < -5 AND to_char(amount, '9.9.9') > '';
 RESET penumbra.mode;
