@@ -447,11 +447,11 @@ canonical_set(Node *expr)
 
 	if (elements != expr)
 	{
-		of_element = canonical_mutator(list_image_replace_elements(expr, list_image_one_element()), &is_fixed);
+		of_element = canonical_mutator(list_image_replace_elements(expr, list_image_one_element(expr)), &is_fixed);
 		is_fixed &= !contain_var_clause(of_element);
 	}
 	*canonical = *call;
-	canonical->args = list_make1(canonical_mutator(linitial(call->args), &is_fixed));
+	canonical->args = (List *) canonical_mutator((Node *) call->args, &is_fixed);
 	canonical->location = -1;
 	if (!is_fixed || !contain_var_clause((Node *) canonical))
 		return NULL;
@@ -494,14 +494,15 @@ can_fail_walker(Node *node, void *context)
 	return node != NULL && expression_tree_walker(node, can_fail_walker, context);
 }
 
-/* Of a set-returning function there is a list, whatever the argument is. */
+/* Of most set-returning functions there is a list, whatever the argument is. */
 bool
 cached_expression_can_fail(Node *expr)
 {
 	if (!list_image_is_set(expr))
 		return value_image_can_fail(value_image_of(exprType(expr))) || can_fail_walker(expr, NULL);
-	return can_fail_walker(linitial(list_image_canonical_call(expr)->args), NULL) ||
-		can_fail_walker(list_image_replace_elements(expr, list_image_one_element()), NULL);
+	return list_image_has_matches((Node *) list_image_call(expr)) ||
+		can_fail_walker(linitial(list_image_canonical_call(expr)->args), NULL) ||
+		can_fail_walker(list_image_replace_elements(expr, list_image_one_element(expr)), NULL);
 }
 
 /* ---------------------------------------------------------------- entries - */

@@ -38,6 +38,8 @@ struct ListMaker
 	ExprContext *econtext;
 	ExprState  *of_element;		/* NULL: the elements themselves */
 	bool		gives_keys;		/* of an object */
+	FuncExpr   *matches;		/* the call of regexp_matches(); NULL: it is none */
+	ExprContext *matches_econtext;	/* never shut down: a call that an error ended is left where it is */
 	Oid			array_element;	/* of an array, with the next three */
 	int16		length;
 	bool		is_by_value;
@@ -88,6 +90,25 @@ splits_text(const Node *node)
 	return IsA(node, FuncExpr) && OidIsValid(splitting_to_array(((const FuncExpr *) node)->funcid));
 }
 
+/* Of a constant pattern. */
+bool
+list_image_has_matches(const Node *elements)
+{
+	const FuncExpr *call = (const FuncExpr *) elements;
+
+	if (!IsA(elements, FuncExpr) ||
+		(call->funcid != F_REGEXP_MATCHES_TEXT_TEXT && call->funcid != F_REGEXP_MATCHES_TEXT_TEXT_TEXT))
+		return false;
+	for (int i = 1; i < list_length(call->args); i++)
+	{
+		const Const *arg = list_nth(call->args, i);
+
+		if (!IsA(arg, Const) || arg->constisnull)
+			return false;
+	}
+	return OidIsValid(call->inputcollid) && get_collation_isdeterministic(call->inputcollid);
+}
+
 #define KEY_COLUMN		1
 #define VALUE_COLUMN	2
 
@@ -105,7 +126,7 @@ typedef struct FoundElements
 	bool		has_others;
 } FoundElements;
 
-/* Those that are documents. */
+/* Those that are documents or arrays. */
 static bool
 find_elements_walker(Node *node, void *context)
 {
@@ -113,7 +134,8 @@ find_elements_walker(Node *node, void *context)
 
 	if (node == NULL)
 		return false;
-	if (!is_call(node, F_JSONB_ARRAY_ELEMENTS) && !is_column(node, F_JSONB_EACH, VALUE_COLUMN))
+	if (!is_call(node, F_JSONB_ARRAY_ELEMENTS) && !is_column(node, F_JSONB_EACH, VALUE_COLUMN) &&
+		!list_image_has_matches(node))
 		return expression_tree_walker(node, find_elements_walker, context);
 	found->has_others |= found->elements != NULL && !equal(found->elements, node);
 	found->elements = node;
@@ -182,7 +204,7 @@ list_image_column(FuncExpr *call, AttrNumber column)
 
 	if (column < KEY_COLUMN || column > VALUE_COLUMN)
 		return NULL;
-	if (call->funcid == F_JSONB_ARRAY_ELEMENTS)
+	if (call->funcid == F_JSONB_ARRAY_ELEMENTS || list_image_has_matches((Node *) call))
 		return column == 1 ? (Node *) call : NULL;
 	if (call->funcid != F_JSONB_EACH && call->funcid != F_JSONB_EACH_TEXT)
 		return NULL;
@@ -228,12 +250,14 @@ list_image_replace_elements(Node *expr, Node *with)
 }
 
 Node *
-list_image_one_element(void)
+list_image_one_element(const Node *expr)
 {
+	const Node *elements = list_image_elements(expr);
 	CaseTestExpr *element = makeNode(CaseTestExpr);
 
-	element->typeId = JSONBOID;
+	element->typeId = exprType(elements);
 	element->typeMod = -1;
+	element->collation = exprCollation(elements);
 	return (Node *) element;
 }
 
@@ -251,9 +275,15 @@ list_maker_create(Node *expr, ExprContext *econtext)
 		get_typlenbyvalalign(maker->array_element, &maker->length, &maker->is_by_value, &maker->align);
 	maker->argument = ExecInitExpr(linitial(call->args), NULL);
 	maker->econtext = econtext;
+	if (list_image_has_matches((Node *) call))
+	{
+		maker->matches = call;
+		maker->matches_econtext = CreateStandaloneExprContext();
+	}
 	maker->gives_keys = call->funcid == F_JSONB_OBJECT_KEYS || is_column(expr, call->funcid, KEY_COLUMN);
 	if (list_image_elements(expr) != expr)
-		maker->of_element = ExecInitExpr((Expr *) list_image_replace_elements(expr, list_image_one_element()), NULL);
+		maker->of_element = ExecInitExpr((Expr *) list_image_replace_elements(expr, list_image_one_element(expr)),
+										 NULL);
 	return maker;
 }
 
@@ -275,6 +305,13 @@ add_element(const ListMaker *maker, Elements *elements, const Datum *value)
 	int64		i = elements->count++;
 	uint32		length = 0;
 
+	if (i == elements->room)
+	{
+		elements->room *= 2;
+		elements->values = repalloc_huge(elements->values, sizeof(uint64) * elements->room);
+		elements->lengths = repalloc_huge(elements->lengths, sizeof(uint32) * elements->room);
+		elements->nulls = repalloc_huge(elements->nulls, sizeof(bool) * elements->room);
+	}
 	CHECK_FOR_INTERRUPTS();
 	elements->nulls[i] = value == NULL;
 	elements->values[i] = value == NULL ? 0 : value_image_make(maker->image, *value, &length);
@@ -379,6 +416,18 @@ write_list(const ListMaker *maker, const Elements *elements)
 	return PointerGetDatum(list);
 }
 
+/* False: it is NULL. */
+static bool
+value_of_element(const ListMaker *maker, Datum element, Datum *value)
+{
+	bool		is_null;
+
+	maker->econtext->caseValue_datum = element;
+	maker->econtext->caseValue_isNull = false;
+	*value = ExecEvalExpr(maker->of_element, maker->econtext, &is_null);
+	return !is_null;
+}
+
 /* ---------------------------------------------------------------- of arrays */
 
 /* Of any dimensions and bounds, which unnest() passes over. */
@@ -462,14 +511,9 @@ text_of_json(JsonbValue *json, Datum *value)
 static bool
 value_of_json(const ListMaker *maker, JsonbValue *json, Datum *value)
 {
-	bool		is_null;
-
 	if (maker->of_element == NULL)
 		return text_of_json(json, value);
-	maker->econtext->caseValue_datum = JsonbPGetDatum(JsonbValueToJsonb(json));
-	maker->econtext->caseValue_isNull = false;
-	*value = ExecEvalExpr(maker->of_element, maker->econtext, &is_null);
-	return !is_null;
+	return value_of_element(maker, JsonbPGetDatum(JsonbValueToJsonb(json)), value);
 }
 
 /* In the order in which PostgreSQL's functions return them, which is that of the document. */
@@ -501,6 +545,37 @@ list_of_json(const ListMaker *maker, Jsonb *json)
 	return write_list(maker, &elements);
 }
 
+/* ---------------------------------------------------------------- of matches */
+
+static Datum
+list_of_matches(const ListMaker *maker, Datum searched)
+{
+	LOCAL_FCINFO(fcinfo, 3);
+	FmgrInfo	function;
+	ReturnSetInfo rows = {.type = T_ReturnSetInfo,.econtext = maker->matches_econtext,.allowedModes = SFRM_ValuePerCall};
+	Elements	elements = {0};
+
+	fmgr_info(maker->function, &function);
+	InitFunctionCallInfoData(*fcinfo, &function, list_length(maker->matches->args), maker->matches->inputcollid, NULL,
+							 (Node *) &rows);
+	fcinfo->args[0] = (NullableDatum) {.value = searched};
+	for (int i = 1; i < fcinfo->nargs; i++)
+		fcinfo->args[i] = (NullableDatum) {.value = list_nth_node(Const, maker->matches->args, i)->constvalue};
+	make_room(&elements, 1);
+	while (true)
+	{
+		Datum		match = FunctionCallInvoke(fcinfo);
+		Datum		value;
+
+		if (rows.isDone != ExprMultipleResult)
+			return write_list(maker, &elements);
+		add_element(maker, &elements, value_of_element(maker, match, &value) ? &value : NULL);
+		if (elements.string_bytes > MaxAllocSize)
+			break;
+	}
+	return refused_list();
+}
+
 ExprState *
 list_maker_argument(const ListMaker *maker)
 {
@@ -512,5 +587,7 @@ list_maker_make(const ListMaker *maker, Datum argument)
 {
 	if (maker->function == F_UNNEST_ANYARRAY)
 		return list_of_array(maker, DatumGetArrayTypeP(argument));
+	if (maker->matches != NULL)
+		return list_of_matches(maker, argument);
 	return list_of_json(maker, DatumGetJsonbP(argument));
 }

@@ -4,10 +4,10 @@
  *	  The rows of a set-returning function as one value: a list of the engine's.
  *
  * unnest(array) and the functions that give the elements of a document's array, or
- * the keys and values of an object, depend on nothing but their argument.  What they
- * return for a tuple is cached as a column of lists (PenumbraListHead), of the type
- * bytea.  Elements that are documents have no form in the engine, but what an
- * expression gives for each has.
+ * the keys and values of an object, or the matches of a constant pattern, depend on nothing but their
+ * argument.  What they return for a tuple is cached as a column of lists
+ * (PenumbraListHead), of the type bytea.  Elements that are documents or arrays have
+ * no form in the engine, but what an expression gives for each has.
  *
  *-------------------------------------------------------------------------
  */
@@ -25,7 +25,7 @@
 #define LIST_IMAGE_TYPE		BYTEAOID
 
 /*
- * The elements that such an expression gives or, where they are documents, reads: the call of a function, or a
+ * The elements that such an expression gives or, where they are documents or arrays, reads: the call of a function, or a
  * column of its rows.  The list has the expression's values then.  NULL: there are none.  Of what else it reads
  * nothing is said.
  */
@@ -35,14 +35,16 @@ extern Node *list_image_elements(const Node *expr);
 extern FuncExpr *list_image_call(const Node *expr);
 /* The same, by unnest() where it splits a text: the one that is cached. */
 extern FuncExpr *list_image_canonical_call(const Node *expr);
-/* The column of a call in FROM, if that is of documents or not the only one; NULL: there is no such column. */
+/* The column of a call in FROM, if that is of documents or arrays or not the only one; NULL: there is no such column. */
 extern Node *list_image_column(FuncExpr *call, AttrNumber column);
+/* Whether the elements are matches of a pattern, which is whether making a list may raise an error. */
+extern bool list_image_has_matches(const Node *elements);
 /* Whether it raises errors for some arguments, of which the list is PENUMBRA_LIST_REFUSED. */
 extern bool list_image_may_be_refused(const Node *expr);
 /* The expression with another node in place of its elements. */
 extern Node *list_image_replace_elements(Node *expr, Node *with);
 /* What stands for the element, where an expression is evaluated for each. */
-extern Node *list_image_one_element(void);
+extern Node *list_image_one_element(const Node *expr);
 
 typedef struct ListMaker ListMaker;
 

@@ -226,10 +226,46 @@ SELECT agree(q) FROM (VALUES ('SELECT x, count(*), sum(id) FROM split, unnest(st
   ('SELECT x, count(*) FROM split CROSS JOIN LATERAL regexp_split_to_table(csv, ''[,;]'') AS s(x) WHERE x <> '''' GROUP BY x'),
   ('SELECT regexp_split_to_table(csv, ''[,;]''), count(DISTINCT id) FROM split GROUP BY 1'),
   ('SELECT count(*), count(DISTINCT x) FROM (SELECT regexp_split_to_table(csv, ''LONG|é'', ''i'') x FROM split WHERE id % 3 = 0) s')) questions (q);
+-- Matches of patterns, which are arrays: what a query reads of them is cached.
+SELECT penumbra.load('split', ARRAY['id', 'csv', $$(regexp_matches(csv, '([a-z])(\d+)?', 'g'))[1]$$, $$(regexp_matches(csv, '([a-z])(\d+)?', 'g'))[2]$$,
+  $$cardinality(regexp_matches(csv, '([a-z])(\d+)?', 'g'))$$, $$(regexp_matches(csv, 'entry number (\d)'))[1]$$, $$(regexp_matches(csv, 'É|e\M', 'gi'))[1]$$, $$(regexp_matches(csv, '', 'g'))[1]$$,
+  $$cardinality(regexp_matches(csv, '', 'g'))$$]) > 0 AS loaded;
+CREATE TABLE matched (q text, id serial);
+INSERT INTO matched (q) VALUES
+  ($$SELECT (regexp_matches(csv, '([a-z])(\d+)?', 'g'))[1] AS x, count(*), sum(id) FROM split GROUP BY 1$$),
+  ($$SELECT x, y, count(*) FROM (SELECT (regexp_matches(csv, '([a-z])(\d+)?', 'g'))[1] AS x, (regexp_matches(csv, '([a-z])(\d+)?', 'g'))[2] AS y FROM split) s GROUP BY 1, 2$$),
+  ($$SELECT m[1], m[2], count(*), sum(id) FROM split, regexp_matches(csv, '([a-z])(\d+)?', 'g') m GROUP BY 1, 2$$),
+  ($$SELECT upper(m[1]), o, count(m[2]) FROM split CROSS JOIN LATERAL regexp_matches(csv, '([a-z])(\d+)?', 'g') WITH ORDINALITY AS r(m, o) WHERE m[1] > 'c' OR m[2] IS NULL GROUP BY 1, 2$$),
+  ($$SELECT id, m[1], o FROM split LEFT JOIN LATERAL regexp_matches(csv, '([a-z])(\d+)?', 'g') WITH ORDINALITY AS r(m, o) ON true WHERE id < 200$$),
+  ($$SELECT count(*) FROM split, regexp_matches(csv, '([a-z])(\d+)?', 'g') m$$),
+  ($$SELECT cardinality(m), max(id) FROM split, regexp_matches(csv, '([a-z])(\d+)?', 'g') m GROUP BY 1$$),
+  ($$SELECT m[1], count(*) FROM split, regexp_matches(csv, 'entry number (\d)') AS m GROUP BY 1$$),
+  ($$SELECT (regexp_matches(csv, 'É|e\M', 'gi'))[1], count(*) FROM split GROUP BY 1$$),
+  ($$SELECT count(*), count(DISTINCT m[1]) FROM split, regexp_matches(csv, '', 'g') AS m$$),
+  ($$SELECT m[2]::int % 3, count(*) FROM split, regexp_matches(csv, '([a-z])(\d+)?', 'g') m WHERE m[2] IS NOT NULL GROUP BY 1$$),
+  ($$SELECT a.m[1], b.m[1], count(*) FROM split, regexp_matches(csv, '([a-z])(\d+)?', 'g') a(m), regexp_matches(csv, 'entry number (\d)') b(m) GROUP BY 1, 2$$),
+  ($$SELECT w.id, m[1], count(*) FROM split w JOIN (SELECT id, m FROM split, regexp_matches(csv, '([a-z])(\d+)?', 'g') m) s ON w.id = s.id WHERE w.id < 90 GROUP BY 1, 2$$);
+SELECT id, agree(q) FROM matched ORDER BY id;
+SET penumbra.mode = require;
+EXPLAIN (COSTS OFF) SELECT m[1], count(*) FROM split, regexp_matches(csv, '([a-z])(\d+)?', 'g') m WHERE m[2] > '3' GROUP BY 1;
+-- arrays that are read whole, what is not cached, patterns that differ by row
+EXPLAIN (COSTS OFF) SELECT m, count(*) FROM split, regexp_matches(csv, '([a-z])(\d+)?', 'g') m GROUP BY 1;
+EXPLAIN (COSTS OFF) SELECT m[3], count(*) FROM split, regexp_matches(csv, '([a-z])(\d+)?', 'g') m GROUP BY 1;
+EXPLAIN (COSTS OFF) SELECT m[1], count(*) FROM split, regexp_matches(csv, id::text) m GROUP BY 1;
+RESET penumbra.mode;
+SELECT penumbra.load('split', ARRAY[$$(regexp_matches(csv, '(', 'g'))[1]$$]);
+SELECT penumbra.load('split', ARRAY[$$(regexp_matches(csv, 'a', 'g!'))[1]$$]);
+SELECT penumbra.load('split', ARRAY[$$regexp_matches(csv, 'a', 'g')$$]);
+
 UPDATE split SET csv = 'changed,' || id WHERE id % 700 = 0;
 SELECT agree('SELECT x, count(*), sum(id) FROM split, string_to_table(csv, '','') x GROUP BY x');
+SELECT id, agree(q) FROM matched WHERE id < 7 ORDER BY id;
+VACUUM split;
+SELECT penumbra.refresh('split') > 0 AS refreshed;
+SELECT id, agree(q) FROM matched WHERE id < 7 ORDER BY id;
+SELECT sum(mismatches) FROM penumbra.verify('split');
 SELECT penumbra.load('split', ARRAY[$$regexp_split_to_table(csv, ',', 'g')$$]);
-DROP TABLE split;
+DROP TABLE split, matched;
 
 -- Partitions, of which one has its columns in another order.
 CREATE TABLE parted (id int, tags text[]) PARTITION BY RANGE (id);

@@ -178,12 +178,11 @@ expression_of_table(PlannerInfo *root, Index relid, Index table, Node *node)
 	return adjust_appendrel_attrs(root, expression_of_table(root, relid, appinfo->parent_relid, node), 1, &appinfo);
 }
 
-/* Makes it a column, or asks for that; what runs well becomes one only if it is cached already. */
+/* Whether it is cached of each table; asks for that where it is not, other than of what runs well. */
 static bool
-take(PlannerInfo *root, Index relid, Node *node)
+is_cached(PlannerInfo *root, Index relid, Node *node, Run run)
 {
 	Planning   *planning = planning_current();
-	Run			run = how_it_runs(root, relid, node);
 	List	   *wishes = NIL;
 	ListCell   *lc;
 
@@ -196,18 +195,53 @@ take(PlannerInfo *root, Index relid, Node *node)
 		if (expression_columns_is_cached(root, table, expression_of_table(root, relid, table, node),
 										 run == RUN_WELL ? EXPRESSION_KNOWN : EXPRESSION_USEFUL, &key))
 			continue;
-		if (run == RUN_WELL)
+		if (run == RUN_WELL || !column_key_is_expression(key))
 			return false;
-		if (!column_key_is_expression(key))
-			return run == RUN_NOT;
 		wished = palloc(sizeof(WishedFunction));
 		*wished = (WishedFunction) {root, table, key};
 		wishes = lappend(wishes, wished);
 	}
-	if (wishes == NIL)
-		expression_columns_add(root, node);
 	planning->wished_functions = list_concat(planning->wished_functions, wishes);
-	return wishes == NIL || run == RUN_NOT;
+	return wishes == NIL;
+}
+
+/* Makes it a column, or asks for that; what runs well becomes one only if it is cached already. */
+static bool
+take(PlannerInfo *root, Index relid, Node *node)
+{
+	Run			run = how_it_runs(root, relid, node);
+	bool		is_taken = is_cached(root, relid, node, run);
+
+	if (is_taken)
+		expression_columns_add(root, node);
+	return is_taken || run == RUN_NOT;
+}
+
+/* All that the level reads of matches in FROM becomes columns, or nothing. */
+static void
+take_matches(PlannerInfo *root, Index relid)
+{
+	List	   *exprs = expression_columns_open_matches(root, relid);
+	bool		are_cached = true;
+	ListCell   *lc;
+
+	if (exprs == NIL)
+		return;
+	foreach(lc, exprs)
+	{
+		Index		table;
+		Node	   *expr = expression_columns_of_table(root, lfirst(lc), &table);
+
+		are_cached &= table != 0 && is_suitable(root, table) && reads_whole_columns(expr) &&
+			is_cached(root, table, expr, RUN_NOT);
+	}
+	if (!are_cached)
+	{
+		expression_columns_close_matches(root, relid);
+		return;
+	}
+	foreach(lc, exprs)
+		expression_columns_add(root, lfirst(lc));
 }
 
 static bool
@@ -258,8 +292,10 @@ search_level(PlannerInfo *root)
 	{
 		const RangeTblEntry *rte = root->simple_rte_array[i];
 
-		if (rte != NULL && rte->rtekind == RTE_FUNCTION)
-			(void) search_walker((Node *) rte->functions, &context);
+		if (rte == NULL || rte->rtekind != RTE_FUNCTION)
+			continue;
+		(void) search_walker((Node *) rte->functions, &context);
+		take_matches(root, i);
 	}
 }
 

@@ -73,7 +73,7 @@ typedef struct FindContext
 
 /* ---------------------------------------------------------------- a level's expressions */
 
-/* The call that the relation is, alone, of a function that gives rows of documents or of several columns. */
+/* The call that the relation is, alone, of a function that gives rows of documents, open arrays or several columns. */
 static FuncExpr *
 elements_call(const PlannerInfo *root, Index relid)
 {
@@ -83,7 +83,10 @@ elements_call(const PlannerInfo *root, Index relid)
 	if (rte == NULL || rte->rtekind != RTE_FUNCTION || list_length(rte->functions) != 1)
 		return NULL;
 	call = linitial_node(RangeTblFunction, rte->functions)->funcexpr;
-	return IsA(call, FuncExpr) && list_image_column((FuncExpr *) call, 1) != NULL ? (FuncExpr *) call : NULL;
+	if (!IsA(call, FuncExpr) || list_image_column((FuncExpr *) call, 1) == NULL ||
+		(list_image_has_matches(call) && !list_member_ptr(planning_current()->open_matches, rte)))
+		return NULL;
+	return (FuncExpr *) call;
 }
 
 /* Or an element of a document, of which an expression can be a column of lists. */
@@ -160,6 +163,15 @@ expression_of_table(PlannerInfo *root, Node *node)
 	Node	   *expr = context.call == NULL ? node : put_columns_mutator(node, &context);
 
 	return context.has_others ? NULL : expr;
+}
+
+Node *
+expression_columns_of_table(PlannerInfo *root, Node *node, Index *relid)
+{
+	Node	   *expr = expression_of_table(root, node);
+
+	*relid = sole_relation(expr);
+	return expr;
 }
 
 static bool
@@ -472,14 +484,26 @@ add_plain_elements(PlannerInfo *root, Index relid, AttrNumber number)
 	return true;
 }
 
+/* Something small of a document or array, the only column of the relation. */
+static Node *
+any_of_element(Index relid, const Node *elements)
+{
+	Var		   *element = makeVar(relid, 1, exprType(elements), -1, exprCollation(elements), 0);
+
+	if (element->vartype == JSONBOID)
+		return (Node *) makeFuncExpr(F_JSONB_TYPEOF, TEXTOID, list_make1(element), DEFAULT_COLLATION_OID, InvalidOid,
+									 COERCE_EXPLICIT_CALL);
+	return (Node *) makeFuncExpr(F_CARDINALITY, INT4OID, list_make1(element), InvalidOid, element->varcollid,
+								 COERCE_EXPLICIT_CALL);
+}
+
 /* Whether lists of what the level reads of the elements say how many there are. */
 static bool
 finish_elements(PlannerInfo *root, Index relid, List *open)
 {
 	FuncExpr   *call = elements_call(root, relid);
-	Var		   *element = makeVar(relid, 1, JSONBOID, -1, InvalidOid, 0);
-	Node	   *kind = (Node *) makeFuncExpr(F_JSONB_TYPEOF, TEXTOID, list_make1(element), DEFAULT_COLLATION_OID,
-											 InvalidOid, COERCE_EXPLICIT_CALL);
+	Node	   *first = list_image_column(call, 1);
+	Node	   *any;
 	Index		of;
 	ListCell   *lc;
 
@@ -488,7 +512,7 @@ finish_elements(PlannerInfo *root, Index relid, List *open)
 		if (lfirst_node(Var, lc)->varno == (int) relid)
 			return false;
 	}
-	for (AttrNumber i = 1; call->funcid != F_JSONB_ARRAY_ELEMENTS && list_image_column(call, i) != NULL; i++)
+	for (AttrNumber i = 1; list_image_column(call, i) != NULL; i++)
 	{
 		if (exprType(list_image_column(call, i)) == TEXTOID && is_read(root, relid, i) &&
 			!add_plain_elements(root, relid, i))
@@ -496,12 +520,95 @@ finish_elements(PlannerInfo *root, Index relid, List *open)
 	}
 	if (expression_columns_of_elements(root, relid) != NIL)
 		return true;
-	if (call->funcid != F_JSONB_ARRAY_ELEMENTS)
+	if (exprType(first) == TEXTOID)
 		return add_plain_elements(root, relid, 1);
-	if (!expression_columns_may_be(root, kind, &of))
+	any = any_of_element(relid, first);
+	if (!expression_columns_may_be(root, any, &of))
 		return false;
-	expression_columns_add(root, kind);
+	expression_columns_add(root, any);
 	return true;
+}
+
+typedef struct ReadMatches
+{
+	PlannerInfo *root;
+	Index		relid;
+	List	   *exprs;
+	int			open;			/* arrays that are in none of these */
+} ReadMatches;
+
+static bool
+read_matches_walker(Node *node, void *argument)
+{
+	ReadMatches *read = argument;
+	const Var  *var = (const Var *) node;
+	int			open_before = read->open;
+	Index		relid;
+
+	if (node == NULL)
+		return false;
+	if (IsA(node, RestrictInfo))
+		return read_matches_walker((Node *) ((RestrictInfo *) node)->clause, argument);
+	if (IsA(node, Var))
+	{
+		/* the other column is the number of the row */
+		read->open += var->varlevelsup == 0 && var->varno == (int) read->relid && var->varattno <= 1;
+		return false;
+	}
+	(void) expression_tree_walker(node, read_matches_walker, argument);
+	if (read->open > open_before && expression_columns_may_be(read->root, node, &relid) && relid == read->relid &&
+		!cache_type_is_composed(exprType(node)))
+	{
+		read->exprs = list_append_unique(read->exprs, node);
+		read->open = open_before;
+	}
+	return false;
+}
+
+List *
+expression_columns_open_matches(PlannerInfo *root, Index relid)
+{
+	Planning   *planning = planning_current();
+	RangeTblEntry *rte = root->simple_rte_array[relid];
+	ReadMatches read = {.root = root,.relid = relid};
+	FuncExpr   *call;
+	ListCell   *lc;
+
+	if (rte->rtekind != RTE_FUNCTION || root->simple_rel_array[relid] == NULL)
+		return NIL;
+	planning->open_matches = lappend(planning->open_matches, rte);
+	call = elements_call(root, relid);
+	if (call == NULL || !list_image_has_matches((Node *) call))
+	{
+		expression_columns_close_matches(root, relid);
+		return NIL;
+	}
+	(void) read_matches_walker((Node *) root->processed_tlist, &read);
+	(void) read_matches_walker((Node *) root->parse->jointree, &read);
+	(void) read_matches_walker(root->parse->havingQual, &read);
+	(void) read_matches_walker((Node *) root->simple_rel_array[relid]->baserestrictinfo, &read);
+	(void) read_matches_walker((Node *) root->simple_rel_array[relid]->joininfo, &read);
+	for (int i = 1; i < root->simple_rel_array_size; i++)
+	{
+		if (root->simple_rte_array[i] != NULL && root->simple_rte_array[i]->rtekind == RTE_FUNCTION)
+			(void) read_matches_walker((Node *) root->simple_rte_array[i]->functions, &read);
+	}
+	foreach(lc, root->placeholder_list)
+		(void) read_matches_walker((Node *) lfirst_node(PlaceHolderInfo, lc)->ph_var->phexpr, &read);
+	if (read.open > 0)
+	{
+		expression_columns_close_matches(root, relid);
+		return NIL;
+	}
+	return read.exprs != NIL ? read.exprs : list_make1(any_of_element(relid, (Node *) call));
+}
+
+void
+expression_columns_close_matches(PlannerInfo *root, Index relid)
+{
+	Planning   *planning = planning_current();
+
+	planning->open_matches = list_delete_ptr(planning->open_matches, root->simple_rte_array[relid]);
 }
 
 /*

@@ -41,6 +41,14 @@ extern bool expression_columns_is_cached(PlannerInfo *root, Index relid, Node *e
 extern bool expression_columns_is_one(const PlannerInfo *root, Node *node);
 /* Makes it one wherever it stands in the level. */
 extern void expression_columns_add(PlannerInfo *root, Node *node);
+/*
+ * The expressions by which the level reads the arrays of regexp_matches() in FROM, which is open from here on: they can
+ * be columns.  NIL: the relation is another, or an array is read whole.
+ */
+extern List *expression_columns_open_matches(PlannerInfo *root, Index relid);
+extern void expression_columns_close_matches(PlannerInfo *root, Index relid);
+/* What gives the values of such an expression for a row of a table; the table. */
+extern Node *expression_columns_of_table(PlannerInfo *root, Node *node, Index *relid);
 /* Whether an expression reads a column of a relation directly that no scan of ours outputs. */
 extern bool expression_columns_hide(PlannerInfo *root, List *exprs);
 /*
@@ -64,7 +72,7 @@ extern bool expression_columns_can_fail(List *numbers);
  * what stands for the elements where the call is of a target list.  NULL: its rows are not cached.
  */
 extern Var *expression_columns_of_set(PlannerInfo *root, Node *call, Var **elements);
-/* The same of the relation that jsonb_array_elements() is in FROM: lists of both; NIL: it is another, or not cached. */
+/* The same of the relation that jsonb_array_elements() or regexp_matches() is in FROM: lists of both; NIL: it is another, or not cached. */
 extern List *expression_columns_of_elements(PlannerInfo *root, Index relid);
 /* The Var of pipelines that stands for the column, by its number. */
 extern Var *expression_columns_var(AttrNumber number);
