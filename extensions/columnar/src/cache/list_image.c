@@ -552,7 +552,11 @@ list_of_matches(const ListMaker *maker, Datum searched)
 {
 	LOCAL_FCINFO(fcinfo, 3);
 	FmgrInfo	function;
-	ReturnSetInfo rows = {.type = T_ReturnSetInfo,.econtext = maker->matches_econtext,.allowedModes = SFRM_ValuePerCall};
+	ReturnSetInfo rows = {
+		.type = T_ReturnSetInfo,
+		.econtext = maker->matches_econtext,
+		.allowedModes = SFRM_ValuePerCall,
+	};
 	Elements	elements = {0};
 
 	fmgr_info(maker->function, &function);

@@ -25,9 +25,9 @@
 #define LIST_IMAGE_TYPE		BYTEAOID
 
 /*
- * The elements that such an expression gives or, where they are documents or arrays, reads: the call of a function, or a
- * column of its rows.  The list has the expression's values then.  NULL: there are none.  Of what else it reads
- * nothing is said.
+ * The elements that such an expression gives or, where they are documents or arrays, reads: the call of a
+ * function, or a column of its rows.  The list has the expression's values then.  NULL: there are none.  Of what
+ * else it reads nothing is said.
  */
 extern Node *list_image_elements(const Node *expr);
 #define list_image_is_set(expr) (list_image_elements((const Node *) (expr)) != NULL)
@@ -35,7 +35,7 @@ extern Node *list_image_elements(const Node *expr);
 extern FuncExpr *list_image_call(const Node *expr);
 /* The same, by unnest() where it splits a text: the one that is cached. */
 extern FuncExpr *list_image_canonical_call(const Node *expr);
-/* The column of a call in FROM, if that is of documents or arrays or not the only one; NULL: there is no such column. */
+/* The column of a call in FROM, if that is of documents or arrays or not the only one; NULL: it has no such column. */
 extern Node *list_image_column(FuncExpr *call, AttrNumber column);
 /* Whether the elements are matches of a pattern, which is whether making a list may raise an error. */
 extern bool list_image_has_matches(const Node *elements);

@@ -72,7 +72,10 @@ extern bool expression_columns_can_fail(List *numbers);
  * what stands for the elements where the call is of a target list.  NULL: its rows are not cached.
  */
 extern Var *expression_columns_of_set(PlannerInfo *root, Node *call, Var **elements);
-/* The same of the relation that jsonb_array_elements() or regexp_matches() is in FROM: lists of both; NIL: it is another, or not cached. */
+/*
+ * The same of the relation that jsonb_array_elements() or regexp_matches() is in FROM: lists of both; NIL: it is
+ * another, or not cached.
+ */
 extern List *expression_columns_of_elements(PlannerInfo *root, Index relid);
 /* The Var of pipelines that stands for the column, by its number. */
 extern Var *expression_columns_var(AttrNumber number);

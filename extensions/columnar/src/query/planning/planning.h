@@ -47,7 +47,7 @@ typedef struct Planning
 	bool		replaces_columns;	/* there are some of plain Vars */
 	List	   *expression_columns; /* of ExpressionColumn *, and of LevelColumns *: see expression_columns.h */
 	List	   *expression_levels;
-	List	   *open_matches;	/* of RangeTblEntry *: whose arrays the level reads by expressions alone that are columns */
+	List	   *open_matches;	/* of RangeTblEntry *: see expression_columns_open_matches() */
 	int			expression_count;	/* of these that are no child's */
 	List	   *returned_columns;	/* of ReturnedColumns *: see returned_columns.h */
 	List	   *searched_levels;	/* of PlannerInfo *, and of WishedFunction *: see function_columns.h */
