@@ -32,6 +32,7 @@
 #include "query/paths/narrow_ctes.h"
 #include "query/paths/scan_paths.h"
 #include "query/paths/share_subqueries.h"
+#include "query/paths/unread_columns.h"
 #include "query/paths/upper_paths.h"
 #include "query/paths/wishes.h"
 #include "query/planning/attempt.h"
@@ -243,12 +244,14 @@ penumbra_planner(COMPAT_PLANNER_PARAMETERS)
 	Planning	before;
 	Planning	other;
 	/* The planner writes into the query, so copies are made before. */
-	Query	   *shared = planning.is_enabled ? share_subqueries(query) : NULL;
+	Query	   *without_unread = planning.is_enabled ? unread_columns_drop(query) : NULL;
+	Query	   *whole = without_unread != NULL ? without_unread : query;
+	Query	   *shared = planning.is_enabled ? share_subqueries(whole) : NULL;
 	bool		has_ctes = shared != NULL || (planning.is_enabled && inline_ctes_has_any(query));
-	Query	   *inlined = has_ctes ? inline_ctes(query) : NULL;
-	Query	   *narrowed = has_ctes ? narrow_ctes(shared != NULL ? shared : query) : NULL;
-	Query	   *rewritten = narrowed != NULL ? narrowed : shared;
-	Query	   *late = planning.is_enabled && !planning.is_cursor ? late_targets(query) : NULL;
+	Query	   *inlined = has_ctes ? inline_ctes(whole) : NULL;
+	Query	   *narrowed = has_ctes ? narrow_ctes(shared != NULL ? shared : whole) : NULL;
+	Query	   *rewritten = narrowed != NULL ? narrowed : shared != NULL ? shared : without_unread;
+	Query	   *late = planning.is_enabled && !planning.is_cursor ? late_targets(whole) : NULL;
 	Query	   *given = query;
 	PlannedStmt *stmt;
 

@@ -168,5 +168,32 @@ SELECT * FROM compared('SELECT price, shop, kind, grouping(price, shop, kind), c
 SELECT * FROM compared('SELECT price, kind, count(*) FROM sold WHERE id < 0 GROUP BY GROUPING SETS ((price), (kind), (), ())', 'prefer');
 SELECT * FROM compared('SELECT price, count(*), avg(id) FROM sold GROUP BY price HAVING count(*) > 6 AND avg(id) > 2990 AND price > 3');
 SELECT * FROM compared('SELECT * FROM (SELECT id, kind, price, row_number() OVER (PARTITION BY kind ORDER BY price DESC, id) AS n FROM sold) s WHERE n <= 3');
+-- columns that nothing reads: of members whose types are not those of the whole, or that are ordered, and of CTEs
+CREATE TABLE parcel (place point, id bigint, kind varchar(20), shop int, note json);
+INSERT INTO parcel SELECT point(i, i), i, 'kind ' || i % 9, i % 50, '{}' FROM generate_series(1, 3000) i;
+VACUUM ANALYZE parcel;
+SELECT penumbra.load('parcel', '{id,kind,shop}') > 0 AS loaded;
+CREATE VIEW moved AS SELECT id, kind, shop, NULL::point AS place, f AS more FROM sold UNION ALL SELECT id, kind, shop, place, 1 FROM parcel;
+SELECT agree(q) FROM (VALUES ('SELECT count(*) FROM moved'), ('SELECT kind, count(*), sum(id) FROM moved GROUP BY kind'), ('SELECT id FROM moved WHERE shop = 3 AND id < 700'),
+  ('SELECT kind, count(*), min(m.id) FROM moved m JOIN shop USING (id) GROUP BY kind'), ('SELECT j.kind, count(*) FROM (moved m JOIN shop s ON m.shop = s.id) AS j (a, kind) GROUP BY 1'),
+  ('SELECT a.town, b.n FROM shop a, LATERAL (SELECT count(*) AS n FROM (SELECT id, place, shop FROM parcel UNION ALL (SELECT id, NULL, shop FROM sold ORDER BY id LIMIT 900)) u WHERE u.shop = a.id) b'),
+  ('SELECT shop, count(*) FROM (SELECT shop, place, id FROM parcel UNION ALL SELECT shop, NULL, id FROM sold ORDER BY id LIMIT 4000) s GROUP BY shop ORDER BY shop'),
+  ('SELECT shop, count(*) FROM (SELECT shop, note, id FROM (SELECT shop, note, id, place FROM parcel UNION ALL SELECT shop, NULL, id, NULL FROM sold) s UNION ALL SELECT id, NULL, 1 FROM shop) t GROUP BY shop'),
+  ('WITH c AS MATERIALIZED (SELECT * FROM parcel) SELECT kind, count(*) FROM c GROUP BY kind'),
+  ('WITH c AS (SELECT id, kind, place FROM moved), d AS (SELECT c.*, c.id + 1 AS next FROM c) SELECT a.kind, count(*) FROM c a JOIN d b ON a.id = b.next GROUP BY 1'),
+  ('WITH c AS (SELECT * FROM parcel UNION ALL SELECT place, id, kind, 1, note FROM parcel) SELECT a.kind, count(*) FROM c a WHERE a.id IN (SELECT id FROM c WHERE shop = 4) GROUP BY 1'),
+  ('WITH c AS (SELECT DISTINCT kind, shop FROM parcel) SELECT a.shop, count(*) FROM c a JOIN c b USING (shop) GROUP BY 1'),
+  ('SELECT kind, count(*) FROM (SELECT kind, count(*) AS n, max(id) AS m FROM sold GROUP BY kind UNION ALL SELECT kind, 1::numeric, id FROM parcel) s GROUP BY kind'),
+  -- a row as a whole, an error that PostgreSQL raises
+  ('SELECT m.kind, count(m) FROM (SELECT kind, f FROM sold UNION ALL SELECT kind, 1 FROM parcel) m GROUP BY 1'),
+  ('SELECT kind, count(*) FROM (SELECT kind, 1 / (id - 5) AS n FROM sold UNION ALL SELECT kind, 1 FROM parcel) s GROUP BY kind')) questions (q);
+PREPARE of_shop(int) AS SELECT kind, count(*) FROM moved WHERE shop = $1 GROUP BY kind ORDER BY kind LIMIT 2;
+SET plan_cache_mode = force_generic_plan;
+SET penumbra.mode = require;
+EXECUTE of_shop(3);
+EXPLAIN (COSTS OFF) SELECT kind, count(*) FROM moved GROUP BY kind;
+RESET penumbra.mode;
+DROP VIEW moved;
+DROP TABLE parcel;
 DROP TABLE sold, shop;
 DROP FUNCTION plan_of, agree, rows_of, compared, explained;

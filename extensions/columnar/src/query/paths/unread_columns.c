@@ -1,0 +1,346 @@
+/*-------------------------------------------------------------------------
+ *
+ * unread_columns.c
+ *	  The query without columns of UNION ALL and of CTEs that nothing reads.
+ *
+ * PostgreSQL computes no column of a subquery in FROM that is not read, other than of
+ * a UNION ALL that it does not flatten, because the members have other types than
+ * the whole, or an ORDER BY or LIMIT of their own.  Of a CTE it computes all.  Such
+ * a column may be of a type that no scan of ours has, or be read for nothing: it is
+ * a boolean NULL here, in each member.
+ *
+ * What is dropped can neither fail, nor show whether it is computed, nor change the
+ * number of rows, and no other clause of its query speaks of it.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "catalog/pg_type.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/clauses.h"
+#include "optimizer/optimizer.h"
+#include "optimizer/tlist.h"
+#include "parser/parsetree.h"
+#include "rewrite/rewriteManip.h"
+
+#include "query/paths/unread_columns.h"
+#include "query/pipeline/can_fail.h"
+
+/* The columns of a relation that a query and those within it read. */
+typedef struct ReadColumns
+{
+	const List *rtable;			/* of the query */
+	Index		relid;
+	Index		depth;			/* of the level in hand, below the query */
+	Bitmapset  *numbers;
+	bool		has_whole_rows;
+} ReadColumns;
+
+/* The references to a CTE. */
+typedef struct References
+{
+	const CommonTableExpr *cte;
+	Index		depth;			/* of the level in hand, below the query that has the CTE */
+	List	   *relations;		/* of RangeTblEntry * */
+	Bitmapset  *numbers;		/* of columns that are read */
+} References;
+
+static bool
+read_walker(Node *node, void *context)
+{
+	ReadColumns *read = context;
+
+	if (node == NULL)
+		return false;
+	if (IsA(node, Var))
+	{
+		const Var  *var = (Var *) node;
+		const RangeTblEntry *rte;
+
+		if (var->varlevelsup != read->depth)
+			return false;
+		rte = list_nth_node(RangeTblEntry, read->rtable, var->varno - 1);
+		if (rte->rtekind == RTE_JOIN)
+		{
+			Index		depth = read->depth;
+
+			read->depth = 0;
+			(void) read_walker(var->varattno > 0 ? list_nth(rte->joinaliasvars, var->varattno - 1)
+							   : (Node *) rte->joinaliasvars, context);
+			read->depth = depth;
+		}
+		else if (var->varno == (int) read->relid)
+		{
+			read->has_whole_rows |= var->varattno <= 0;
+			if (var->varattno > 0)
+				read->numbers = bms_add_member(read->numbers, var->varattno);
+		}
+		return false;
+	}
+	if (IsA(node, Query))
+	{
+		read->depth++;
+		(void) query_tree_walker((Query *) node, read_walker, context, QTW_IGNORE_JOINALIASES);
+		read->depth--;
+		return false;
+	}
+	return expression_tree_walker(node, read_walker, context);
+}
+
+/* False: all columns are. */
+static bool
+find_read(Query *query, Index relid, Bitmapset **numbers)
+{
+	ReadColumns read = {.rtable = query->rtable,.relid = relid,.numbers = *numbers};
+
+	(void) query_tree_walker(query, read_walker, &read, QTW_IGNORE_JOINALIASES);
+	*numbers = read.numbers;
+	return !read.has_whole_rows;
+}
+
+/* Ends at a reference of which all columns are read. */
+static bool
+references_walker(Node *node, void *context)
+{
+	References *references = context;
+	Query	   *query = (Query *) node;
+	ListCell   *lc;
+	bool		is_ended;
+
+	if (node == NULL)
+		return false;
+	if (!IsA(node, Query))
+		return expression_tree_walker(node, references_walker, context);
+	foreach(lc, query->rtable)
+	{
+		RangeTblEntry *rte = lfirst_node(RangeTblEntry, lc);
+
+		if (rte->rtekind != RTE_CTE || rte->ctelevelsup != references->depth ||
+			strcmp(rte->ctename, references->cte->ctename) != 0)
+			continue;
+		references->relations = lappend(references->relations, rte);
+		/* the columns of a member are those of the whole */
+		if (query->setOperations != NULL || query->rowMarks != NIL ||
+			!find_read(query, foreach_current_index(lc) + 1, &references->numbers))
+			return true;
+	}
+	references->depth++;
+	is_ended = query_tree_walker(query, references_walker, context, 0);
+	references->depth--;
+	return is_ended;
+}
+
+/* All set operations below the node are UNION ALL. */
+static bool
+keeps_all_rows(const Node *node)
+{
+	const SetOperationStmt *operation = (const SetOperationStmt *) node;
+
+	if (IsA(node, RangeTblRef))
+		return true;
+	return operation->op == SETOP_UNION && operation->all && keeps_all_rows(operation->larg) &&
+		keeps_all_rows(operation->rarg);
+}
+
+static Query *
+member_of(const Query *query, const Node *node)
+{
+	return rt_fetch(castNode(RangeTblRef, node)->rtindex, query->rtable)->subquery;
+}
+
+static bool
+has_types(const Query *query, const Node *node, List *types)
+{
+	const SetOperationStmt *operation = (const SetOperationStmt *) node;
+
+	if (IsA(node, RangeTblRef))
+		return tlist_same_datatypes(member_of(query, node)->targetList, types, true);
+	return has_types(query, operation->larg, types) && has_types(query, operation->rarg, types);
+}
+
+/* As is_simple_union_all() of the planner's. */
+static bool
+is_flattened(const Query *query)
+{
+	return query->sortClause == NIL && query->limitOffset == NULL && query->limitCount == NULL && query->cteList == NIL &&
+		has_types(query, query->setOperations, ((SetOperationStmt *) query->setOperations)->colTypes);
+}
+
+static bool
+can_drop(const TargetEntry *entry)
+{
+	Node	   *expr = (Node *) entry->expr;
+
+	return !entry->resjunk && entry->ressortgroupref == 0 && !expression_returns_set(expr) &&
+		!contain_agg_clause(expr) && !contain_window_function(expr) && !checkExprHasSubLink(expr) &&
+		!contain_volatile_functions(expr) && !expr_can_fail(expr);
+}
+
+static Bitmapset *columns_to_drop(const Query *query);
+
+static Bitmapset *
+columns_of_members(const Query *query, const Node *node)
+{
+	const SetOperationStmt *operation = (const SetOperationStmt *) node;
+
+	if (IsA(node, RangeTblRef))
+		return columns_to_drop(member_of(query, node));
+	return bms_int_members(columns_of_members(query, operation->larg), columns_of_members(query, operation->rarg));
+}
+
+/* Those that can be, if nothing reads them. */
+static Bitmapset *
+columns_to_drop(const Query *query)
+{
+	Bitmapset  *columns = NULL;
+	bool		has_members = query->setOperations != NULL;
+	ListCell   *lc;
+
+	if (query->commandType != CMD_SELECT || query->rowMarks != NIL || query->distinctClause != NIL ||
+		query->groupingSets != NIL || (has_members && !keeps_all_rows(query->setOperations)))
+		return NULL;
+	foreach(lc, query->targetList)
+	{
+		const TargetEntry *entry = lfirst_node(TargetEntry, lc);
+
+		if (can_drop(entry) && (!has_members || IsA(entry->expr, Var)))
+			columns = bms_add_member(columns, entry->resno);
+	}
+	return has_members ? bms_int_members(columns, columns_of_members(query, query->setOperations)) : columns;
+}
+
+static bool drop_columns(Query *query, const Bitmapset *columns);
+
+static void
+set_type(List *types, List *typmods, List *collations, int column)
+{
+	lfirst_oid(list_nth_cell(types, column - 1)) = BOOLOID;
+	lfirst_int(list_nth_cell(typmods, column - 1)) = -1;
+	lfirst_oid(list_nth_cell(collations, column - 1)) = InvalidOid;
+}
+
+static bool
+drop_of_members(Query *query, Node *node, const Bitmapset *columns)
+{
+	SetOperationStmt *operation = (SetOperationStmt *) node;
+	bool		is_changed;
+	int			column = -1;
+
+	if (IsA(node, RangeTblRef))
+		return drop_columns(member_of(query, node), columns);
+	while ((column = bms_next_member(columns, column)) >= 0)
+		set_type(operation->colTypes, operation->colTypmods, operation->colCollations, column);
+	is_changed = drop_of_members(query, operation->larg, columns);
+	return drop_of_members(query, operation->rarg, columns) || is_changed;
+}
+
+/* Of a type that the engine has.  False: they were constants all along. */
+static bool
+drop_columns(Query *query, const Bitmapset *columns)
+{
+	bool		is_changed = false;
+	ListCell   *lc;
+
+	foreach(lc, query->targetList)
+	{
+		TargetEntry *entry = lfirst_node(TargetEntry, lc);
+
+		if (entry->resjunk || !bms_is_member(entry->resno, columns))
+			continue;
+		is_changed |= query->setOperations == NULL && !IsA(entry->expr, Const);
+		entry->expr = query->setOperations == NULL ? (Expr *) makeBoolConst(false, true)
+			: (Expr *) makeVar(((Var *) entry->expr)->varno, entry->resno, BOOLOID, -1, InvalidOid, 0);
+	}
+	return query->setOperations == NULL ? is_changed : drop_of_members(query, query->setOperations, columns);
+}
+
+static bool
+drop_of_cte(Query *query, CommonTableExpr *cte)
+{
+	References	references = {.cte = cte};
+	Query	   *inner = castNode(Query, cte->ctequery);
+	Bitmapset  *columns;
+	int			column = -1;
+	ListCell   *lc;
+
+	if (cte->cterefcount == 0 || cte->cterecursive || cte->search_clause != NULL || cte->cycle_clause != NULL ||
+		references_walker((Node *) query, &references) || list_length(references.relations) != cte->cterefcount)
+		return false;
+	columns = bms_difference(columns_to_drop(inner), references.numbers);
+	while ((column = bms_next_member(columns, column)) >= 0)
+	{
+		set_type(cte->ctecoltypes, cte->ctecoltypmods, cte->ctecolcollations, column);
+		foreach(lc, references.relations)
+		{
+			RangeTblEntry *rte = lfirst_node(RangeTblEntry, lc);
+
+			set_type(rte->coltypes, rte->coltypmods, rte->colcollations, column);
+		}
+	}
+	return drop_columns(inner, columns);
+}
+
+/* From above: what is dropped of a query reads nothing of those within it. */
+static bool
+drop_walker(Node *node, void *context)
+{
+	bool	   *is_changed = context;
+	Query	   *query = (Query *) node;
+	ListCell   *lc;
+
+	if (node == NULL)
+		return false;
+	if (!IsA(node, Query))
+		return expression_tree_walker(node, drop_walker, context);
+	foreach(lc, query->setOperations == NULL && query->rowMarks == NIL ? query->rtable : NIL)
+	{
+		const RangeTblEntry *rte = lfirst_node(RangeTblEntry, lc);
+		Bitmapset  *read = NULL;
+
+		if (rte->rtekind == RTE_SUBQUERY && rte->subquery->setOperations != NULL &&
+			keeps_all_rows(rte->subquery->setOperations) && !is_flattened(rte->subquery) &&
+			find_read(query, foreach_current_index(lc) + 1, &read))
+			*is_changed |= drop_columns(rte->subquery, bms_difference(columns_to_drop(rte->subquery), read));
+	}
+	/* one may read those before it */
+	for (int i = list_length(query->cteList) - 1; i >= 0; i--)
+		*is_changed |= drop_of_cte(query, list_nth_node(CommonTableExpr, query->cteList, i));
+	return query_tree_walker(query, drop_walker, context, 0);
+}
+
+static bool
+has_any_walker(Node *node, void *context)
+{
+	const Query *query = (const Query *) node;
+	ListCell   *lc;
+
+	if (node == NULL)
+		return false;
+	if (!IsA(node, Query))
+		return expression_tree_walker(node, has_any_walker, context);
+	if (query->cteList != NIL)
+		return true;
+	foreach(lc, query->rtable)
+	{
+		const RangeTblEntry *rte = lfirst_node(RangeTblEntry, lc);
+
+		if (rte->rtekind == RTE_SUBQUERY && rte->subquery->setOperations != NULL)
+			return true;
+	}
+	return query_tree_walker((Query *) query, has_any_walker, context, 0);
+}
+
+Query *
+unread_columns_drop(Query *query)
+{
+	bool		is_changed = false;
+	Query	   *copy;
+
+	if (query->commandType != CMD_SELECT || query->hasModifyingCTE || !has_any_walker((Node *) query, NULL))
+		return NULL;
+	copy = copyObject(query);
+	(void) drop_walker((Node *) copy, &is_changed);
+	return is_changed ? copy : NULL;
+}
