@@ -164,7 +164,8 @@ has_types(const Query *query, const Node *node, List *types)
 static bool
 is_flattened(const Query *query)
 {
-	return query->sortClause == NIL && query->limitOffset == NULL && query->limitCount == NULL && query->cteList == NIL &&
+	return query->sortClause == NIL && query->limitOffset == NULL && query->limitCount == NULL &&
+		query->cteList == NIL &&
 		has_types(query, query->setOperations, ((SetOperationStmt *) query->setOperations)->colTypes);
 }
 
