@@ -131,7 +131,8 @@ default hash:
 * Where values are equal and written differently, a group shows the least of them by its bytes; PostgreSQL shows the one
   that it reads first.
 * Left to PostgreSQL: `min` and `max` of them other than of `citext`, `array_agg(DISTINCT ...)` and ordered-set
-  aggregates, and arrays, ranges and composites with them as keys.
+  aggregates, and composites with them as keys. Of arrays and ranges [another page](documents.md#whole-values-as-keys)
+  tells.
 
 Columns of other types stay in the heap; queries that do not read them run in vectors all the same. Where the select
 list of a query or subquery alone reads them, they are fetched for its rows (`Columns From Heap`). A scan with

@@ -17,6 +17,9 @@
  * half of it is that scale.  Otherwise half of them is a number with a digit, to the base 8, for
  * each of the first numbers: by how many zeros it is longer than it need be.
  *
+ * Where the parts have no such form, as of types of extensions, the image is the value's bytes, and
+ * PostgreSQL compares the values (comparison_key.h of the queries).
+ *
  * Attributes of a composite type may come and go.  So it is locked for as long as the transaction
  * lasts that has its image, an image is never changed, and its shape is part of the facts
  * of what is cached (column_facts.c).
@@ -41,6 +44,7 @@
 #include "port/pg_bswap.h"
 #include "storage/lmgr.h"
 #include "utils/array.h"
+#include "utils/builtins.h"
 #include "utils/float.h"
 #include "utils/fmgroids.h"
 #include "utils/fmgrprotos.h"
@@ -1123,18 +1127,54 @@ known_image(Oid type_oid)
 	return image;
 }
 
+/* ---------------------------------------------------------------- bytes - */
+
+/* Also of images of images: none has it for a part. */
+#define BYTES_SHAPE		7
+
+static void
+write_whole(const ComposedImage *composed, Datum value, Writer *writer)
+{
+	struct varlena *bytes = PG_DETOAST_DATUM_PACKED(value);
+
+	appendBinaryStringInfo(&writer->bytes, VARDATA_ANY(bytes), VARSIZE_ANY_EXHDR(bytes));
+}
+
+static Datum
+read_whole(const ComposedImage *composed, Reader *reader)
+{
+	return PointerGetDatum(cstring_to_text_with_len((const char *) reader->next, reader->end - reader->next));
+}
+
+/* Of parts that have images of their own, which PostgreSQL compares by a fixed rule. */
+static bool
+set_bytes(ComposedImage *composed, Oid part)
+{
+	composed->write = write_whole;
+	composed->read = read_whole;
+	composed->image.type = PENUMBRA_TEXT;
+	composed->image.equality = VALUE_EQUAL_BY_TYPE;
+	composed->image.order = VALUE_ORDER_UNKNOWN;
+	composed->image.order_collation = InvalidOid;
+	composed->image.shape = BYTES_SHAPE;
+	return user_type_image(getBaseType(part)) != NULL &&
+		OidIsValid(lookup_type_cache(composed->type, TYPECACHE_CMP_PROC)->cmp_proc);
+}
+
 static bool
 set_image(ComposedImage *composed)
 {
 	Oid			element = get_element_type(composed->type);
+	bool		is_multirange = type_is_multirange(composed->type);
 
 	if (composed->type == JSONBOID)
 		return set_document(composed);
 	if (OidIsValid(element))
-		return set_array(composed, element);
-	if (type_is_range(composed->type))
-		return set_range(composed, composed->type, false);
-	return type_is_multirange(composed->type) && set_range(composed, get_multirange_range(composed->type), true);
+		return set_array(composed, element) || set_bytes(composed, element);
+	if (!type_is_range(composed->type) && !is_multirange)
+		return false;
+	return set_range(composed, is_multirange ? get_multirange_range(composed->type) : composed->type, is_multirange) ||
+		(composed->range->rngelemtype != NULL && set_bytes(composed, composed->range->rngelemtype->type_id));
 }
 
 /* Of a composite type of its own; tables have a type, too, whose values are not stored. */
@@ -1159,7 +1199,7 @@ make_image(KnownImage *image, Oid relid)
 	image->has_image = OidIsValid(relid) ? set_composite(&made) : set_image(&made);
 	image->relid = relid;
 	image->is_current = true;
-	if (image->has_image && (image->composed == NULL || made.image.shape != 0))
+	if (image->has_image && (image->composed == NULL || OidIsValid(relid)))
 		image->composed = palloc(sizeof(ComposedImage));
 	if (image->has_image)
 	{

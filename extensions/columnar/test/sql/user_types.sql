@@ -136,6 +136,46 @@ SELECT q, reason(q) FROM unnest(ARRAY[
 ORDER BY place;
 \t off
 
+-- arrays and ranges of such types, as keys
+CREATE TYPE paths AS RANGE (SUBTYPE = ltree);
+CREATE TYPE names AS RANGE (SUBTYPE = citext);
+CREATE TABLE lists WITH (autovacuum_enabled = off) AS SELECT id, c, cs, CASE WHEN id % 7 > 0 THEN ARRAY[h, NULL, h] END AS hs, ARRAY[u, 'NaN'::cube] AS us, array_fill(l, ARRAY[1 + id % 2, 1]) AS ls,
+  CASE id % 6 WHEN 0 THEN NULL WHEN 1 THEN 'empty' WHEN 2 THEN paths('top', t) ELSE paths('a', 'top', '(]') END AS ps, names(nullif(c, ''), (CASE WHEN id % 2 = 0 THEN 'ZZ' ELSE 'zz' END || id % 3)::citext) AS ns FROM kinds WHERE c IS NULL OR c < 'z';
+CREATE TABLE lists_too AS SELECT * FROM lists WHERE id % 50 = 1;
+VACUUM ANALYZE lists, lists_too;
+SELECT penumbra.load('lists', '{id,c,cs,hs,us,ls,ps,ns}') > 0 AS is_loaded, penumbra.load('lists_too', '{id,c,cs,hs,us,ls,ps,ns}') > 0 AS too;
+UPDATE lists SET cs = '{A,A}', ps = paths('A', 'top', '(]'), hs = NULL WHERE id % 377 = 0;
+\t on
+SELECT q, agree(q) FROM unnest(ARRAY[
+  'SELECT lower(cs::text), count(*), sum(id) FROM lists GROUP BY cs',
+  'SELECT hs, count(*) FROM lists GROUP BY hs',
+  'SELECT count(DISTINCT cs), count(DISTINCT us), count(DISTINCT ls), count(DISTINCT ns), count(DISTINCT ps), count(ps) FROM lists',
+  'SELECT lower(ns::text), lower(ls::text), count(*) FROM lists GROUP BY ns, ls',
+  'SELECT id % 3, ps, count(*) FROM lists GROUP BY 1, 2',
+  'SELECT lower(x::text) FROM (SELECT DISTINCT cs AS x FROM lists) s',
+  'SELECT id FROM lists WHERE cs = ''{a,B}'' AND id < 100',
+  'SELECT id FROM lists WHERE cs <> ''{a,B}'' AND id < 100',
+  'SELECT count(*) FROM lists WHERE cs < ''{a,B}'' OR ns >= names(''ab'', ''ZZ1'')',
+  'SELECT count(*) FROM lists WHERE ps IS DISTINCT FROM paths(''a'', ''top'', ''(]'')',
+  'SELECT count(*) FROM lists WHERE hs IS NOT NULL AND nullif(cs, ''{A,B}'') IS NULL',
+  'SELECT count(*) FROM lists WHERE cs IN (''{A,B}'', ''{x}'')',
+  'SELECT count(*), sum(a.id) FROM lists a JOIN lists_too b ON a.cs = b.cs AND a.ns = b.ns',
+  'SELECT count(*) FROM lists a WHERE NOT EXISTS (SELECT FROM lists_too b WHERE a.hs = b.hs)',
+  'SELECT count(*) FROM lists WHERE ps IN (SELECT ps FROM lists_too)',
+  'SELECT id, count(*) OVER (PARTITION BY cs, ps) FROM lists ORDER BY id',
+  'SELECT lower(cs::text), ps, grouping(cs, ps), count(*) FROM lists GROUP BY CUBE (cs, ps)',
+  'SELECT cs[2], upper(ps), count(*) FROM lists WHERE ''b'' = ANY (cs) GROUP BY 1, 2']) WITH ORDINALITY a (q, place)
+ORDER BY place;
+SELECT q, reason(q) FROM unnest(ARRAY[
+  'SELECT lower(cs::text), id FROM lists ORDER BY cs, id LIMIT 5', 'SELECT max(cs) FROM lists', 'SELECT min(hs) FROM lists',
+  'SELECT CASE cs WHEN ''{A,B}'' THEN 1 WHEN ''{A,A}'' THEN 2 END, count(*) FROM lists GROUP BY 1', 'SELECT lower(cs::text), count(*) FROM lists GROUP BY 1',
+  'SELECT count(*) FROM lists WHERE cs @> ''{B}''', 'SELECT count(*) FROM (SELECT us FROM lists INTERSECT SELECT us FROM lists_too) s']) WITH ORDINALITY a (q, place)
+ORDER BY place;
+\t off
+SELECT sum(mismatches) FROM penumbra.verify('lists');
+DROP TABLE lists, lists_too;
+DROP TYPE paths, names;
+
 -- a type of one's own, whose comparison fails for a value
 CREATE TYPE parity;
 CREATE FUNCTION parity_in(cstring) RETURNS parity LANGUAGE internal IMMUTABLE STRICT AS 'int4in';

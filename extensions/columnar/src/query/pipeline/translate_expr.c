@@ -235,6 +235,20 @@ has_format(FunctionShape shape)
 	return shape == SHAPE_FORMAT || shape == SHAPE_FORMAT_OF_NUMBERS || shape == SHAPE_SAME_ENCODING;
 }
 
+/* Of a value that is composed of parts the bytes, which say nothing to the engine. */
+static bool
+reads_bytes(List *nodes)
+{
+	ListCell   *lc;
+
+	foreach(lc, nodes)
+	{
+		if (cache_type_is_composed(exprType(lfirst(lc))) && comparison_key_is_other(lfirst(lc)))
+			return true;
+	}
+	return false;
+}
+
 PenumbraExpr
 translate_function(Translation *translation, Oid function_oid, Oid result_oid, Oid collation,
 				   List *nodes)
@@ -250,6 +264,8 @@ translate_function(Translation *translation, Oid function_oid, Oid result_oid, O
 								psprintf("function %s", format_procedure(function_oid)));
 	if (!translate_type(result_oid, &result))
 		return translation_refuse(translation, psprintf("type %s", format_type_be(result_oid)));
+	if (reads_bytes(nodes))
+		return translation_refuse(translation, psprintf("function %s", format_procedure(function_oid)));
 	/* Before the arguments are translated: a refusal names the function or its collation first. */
 	if (mapping->shape != SHAPE_ANY_COLLATION && mapping->shape != SHAPE_FIRST_ARGUMENT &&
 		!translate_have_collation(translation, collation, nodes))

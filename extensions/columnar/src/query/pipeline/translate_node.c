@@ -85,6 +85,8 @@ translate_nullif(Translation *translation, OpExpr *op)
 	PenumbraType type;
 
 	set_opfuncid(op);
+	if (comparison_key_is_other(linitial(op->args)))
+		return translation_refuse(translation, psprintf("NULLIF of %s", format_type_be(exprType((Node *) op))));
 	if (!translate_operator_is(translation, op->opfuncid, op->inputcollid, PENUMBRA_FN_EQ) ||
 		!translate_type_of(translation, (Node *) op, &type) ||
 		!translate_args(translation, op->args, args))
