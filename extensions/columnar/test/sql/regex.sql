@@ -113,6 +113,14 @@ SELECT * FROM valued($$(regexp_match(host, '(h)(o)'))[id % 3]$$);
 SELECT * FROM matched($$host ~ '(o)s.*\1rg'$$);
 SELECT * FROM matched($$host ~ 'host(?=1\d)'$$);
 SELECT * FROM matched($$host ~ ('host' || id % 3)$$);
+-- for those texts alone that have what every match has
+SELECT * FROM matched($$line ~ 'user(?=1\d)'$$, 'require');
+SELECT * FROM matched($$line !~ '(?<!日 )user\d+(?= G)'$$, 'require');
+SELECT * FROM matched($$line ~ 'us|er(?=1)'$$, 'require');
+SELECT * FROM matched($$line ~ 'use{1}r*1?\.?\d(?=\d)'$$, 'require');
+SELECT * FROM matched($$line ~ '^([a-z]*)ser(?!x|y).*\1' OR line ~ '(?=.*G)日'$$, 'require');
+SELECT * FROM matched($$coalesce(line, '') ~ '%_|u%_(?=a)' OR line ~ 'r{1,2}(?=\d\d)'$$, 'require');
+SELECT * FROM matched($$line ~ 'no such(?=a)(?=b)'$$, 'require');
 -- a pattern whose automata grow without bound
 SELECT * FROM matched($$line ~ '[ose].{60}[0-9]'$$, 'require');
 -- PostgreSQL's error for a wrong pattern, if a row asks for it

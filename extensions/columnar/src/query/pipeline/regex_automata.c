@@ -453,6 +453,8 @@ append_regex(const regex_t *regex, bool wants_groups, Oid collation, StringInfo 
 	return NULL;
 }
 
+static const char reason_of_invalid[] = "regular expression that is not valid";
+
 static const char *
 make_automata(const text *pattern, int cflags, Oid collation, StringInfo out)
 {
@@ -460,7 +462,7 @@ make_automata(const text *pattern, int cflags, Oid collation, StringInfo out)
 	const char *volatile reason = NULL;
 
 	if (!compile(&regex, VARDATA_ANY(pattern), VARSIZE_ANY_EXHDR(pattern), cflags, collation))
-		return "regular expression that is not valid";
+		return reason_of_invalid;
 	PG_TRY();
 	{
 		reason = append_regex(&regex, (cflags & REG_NOSUB) == 0, collation, out);
@@ -556,4 +558,13 @@ regex_automata_of(const text *pattern, int cflags, Oid collation, const char **r
 	}
 	*reason = known->reason;
 	return known->automata;
+}
+
+bool
+regex_automata_is_valid(const text *pattern, int cflags, Oid collation)
+{
+	const char *reason;
+
+	return regex_automata_of(pattern, cflags, collation, &reason) != NULL ||
+		(automata_context != NULL && VARSIZE_ANY_EXHDR(pattern) <= KNOWN_BYTES_MAX && reason != reason_of_invalid);
 }

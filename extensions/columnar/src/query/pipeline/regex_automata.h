@@ -22,4 +22,7 @@ extern bool regex_parse_options(const text *options, int *cflags, bool *is_globa
  */
 extern const bytea *regex_automata_of(const text *pattern, int cflags, Oid collation, const char **reason);
 
+/* Whether a pattern that has no such form is a valid one. */
+extern bool regex_automata_is_valid(const text *pattern, int cflags, Oid collation);
+
 #endif							/* PENUMBRA_REGEX_AUTOMATA_H */

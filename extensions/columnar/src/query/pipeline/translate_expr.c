@@ -384,7 +384,8 @@ translate_shallow(Translation *translation, Node *node)
 	if (!translation_is_runtime(node))
 	{
 		expr = translate_node(translation, node);
-		return expr >= 0 ? expr : host_call_translate(translation, node);
+		return expr >= 0 ? expr
+			: translate_regex_behind_literal(translation, node, host_call_translate(translation, node));
 	}
 	/* A constant lets the engine use zone maps and dictionaries; one that fails does so for the rows that ask. */
 	if (translation->runtime_values == NULL &&

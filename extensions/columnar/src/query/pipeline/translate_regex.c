@@ -14,11 +14,18 @@
 
 #include "catalog/pg_type.h"
 #include "fmgr.h"
+#include "lib/stringinfo.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
 #include "regex/regex.h"
+#include "utils/builtins.h"
+#include "utils/fmgroids.h"
 
 #include "penumbra/regex.h"
 #include "query/pipeline/regex_automata.h"
+#include "query/pipeline/regex_literal.h"
 #include "query/pipeline/translate_constant.h"
+#include "query/pipeline/translate_expr.h"
 #include "query/pipeline/translate_regex.h"
 
 /* NULL: it is none. */
@@ -86,4 +93,43 @@ translate_regex(Translation *translation, const FunctionMapping *mapping, int gr
 		automata = of_group;
 	}
 	return translate_datum(translation, TEXTOID, PointerGetDatum(automata), false);
+}
+
+PenumbraExpr
+translate_regex_behind_literal(Translation *translation, Node *node, PenumbraExpr expr)
+{
+	OpExpr	   *op = (OpExpr *) node;
+	bool		is_match;
+	const text *pattern;
+	const char *literal;
+	StringInfoData like;
+	int			bytes;
+	PenumbraExpr args[2] = {-1, expr};
+
+	if (expr < 0 || !IsA(node, OpExpr))
+		return expr;
+	set_opfuncid(op);
+	is_match = op->opfuncid == F_TEXTREGEXEQ;
+	pattern = is_match || op->opfuncid == F_TEXTREGEXNE ? text_constant(lsecond(op->args)) : NULL;
+	bytes = pattern == NULL ? 0 : regex_literal_find(pattern, &literal);
+	/* the error of a wrong pattern belongs to every text */
+	if (bytes == 0 || !regex_automata_is_valid(pattern, REG_ADVANCED | REG_NOSUB, op->inputcollid))
+		return expr;
+	initStringInfo(&like);
+	appendStringInfoChar(&like, '%');
+	for (int i = 0; i < bytes; i++)
+	{
+		if (literal[i] == '%' || literal[i] == '_')
+			appendStringInfoChar(&like, '\\');
+		appendStringInfoChar(&like, literal[i]);
+	}
+	appendStringInfoChar(&like, '%');
+	args[0] = translate_function(translation, is_match ? F_TEXTLIKE : F_TEXTNLIKE, BOOLOID, op->inputcollid,
+								 list_make2(linitial(op->args),
+											makeConst(TEXTOID, -1, op->inputcollid, -1,
+													  PointerGetDatum(cstring_to_text_with_len(like.data, like.len)),
+													  false, false)));
+	if (args[0] < 0)
+		return expr;
+	return translate_call(translation, is_match ? PENUMBRA_FN_AND : PENUMBRA_FN_OR, PENUMBRA_BOOL, args, 2);
 }

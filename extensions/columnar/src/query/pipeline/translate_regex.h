@@ -21,4 +21,10 @@
 extern PenumbraExpr translate_regex(Translation *translation, const FunctionMapping *mapping, int group, Oid collation,
 									List *nodes, bool *is_global);
 
+/*
+ * The same condition, which PostgreSQL evaluates, for texts alone that have what every match has: given the condition
+ * and what was translated of it.
+ */
+extern PenumbraExpr translate_regex_behind_literal(Translation *translation, Node *node, PenumbraExpr expr);
+
 #endif							/* PENUMBRA_TRANSLATE_REGEX_H */
