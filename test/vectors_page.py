@@ -95,6 +95,8 @@ What is not on this page is computed by PostgreSQL:
   arguments. All around it runs in vectors: conditions, keys, orders, arguments of aggregates. `EXPLAIN` shows it as
   `Evaluated By PostgreSQL`. Any function but a volatile one can be so, of yours too. `to_char` of an instant is
   evaluated for each day, or hour, if its format shows no more. A condition in HAVING is evaluated for each group.
+* So is a regular expression with back references, or with lookaround of more than one character, as `(?=abc)`. `~` and
+  `!~` are then evaluated only of texts that have the longest plain string of the pattern, as `host` of `host(?=abc)`.
 * In the select list, PostgreSQL computes other functions from the rows or groups that the engine gives. All below runs
   in vectors, with ORDER BY and LIMIT: of a million texts that are ordered, `sha512` hashes as many as LIMIT lets out.
 * An immutable function of PostgreSQL's own whose distinct arguments are many becomes a cached column, as soon as a
