@@ -14,6 +14,8 @@
 
 #include <ctype.h>
 
+#include "pg_compat.h"
+
 #include "mb/pg_wchar.h"
 
 #include "query/pipeline/regex_literal.h"
