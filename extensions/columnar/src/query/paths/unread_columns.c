@@ -5,7 +5,7 @@
  *
  * PostgreSQL computes no column of a subquery in FROM that is not read, other than of
  * a UNION ALL that it does not flatten, because the members have other types than
- * the whole, or an ORDER BY or LIMIT of their own.  Of a CTE it computes all.  Such
+ * the whole, or an ORDER BY or LIMIT of their own.  Of a CTE that stays one it computes all.  Such
  * a column may be of a type that no scan of ours has, or be read for nothing: it is
  * a boolean NULL here, in each member.
  *
@@ -257,6 +257,15 @@ drop_columns(Query *query, const Bitmapset *columns)
 	return query->setOperations == NULL ? is_changed : drop_of_members(query, query->setOperations, columns);
 }
 
+/* PostgreSQL makes a subquery in FROM of it, and computes what is read. */
+static bool
+becomes_subquery(const CommonTableExpr *cte)
+{
+	return castNode(Query, cte->ctequery)->setOperations == NULL &&
+		(cte->ctematerialized == CTEMaterializeNever ||
+		 (cte->ctematerialized == CTEMaterializeDefault && cte->cterefcount == 1));
+}
+
 static bool
 drop_of_cte(Query *query, CommonTableExpr *cte)
 {
@@ -267,7 +276,8 @@ drop_of_cte(Query *query, CommonTableExpr *cte)
 	ListCell   *lc;
 
 	if (cte->cterefcount == 0 || cte->cterecursive || cte->search_clause != NULL || cte->cycle_clause != NULL ||
-		references_walker((Node *) query, &references) || list_length(references.relations) != cte->cterefcount)
+		becomes_subquery(cte) || references_walker((Node *) query, &references) ||
+		list_length(references.relations) != cte->cterefcount)
 		return false;
 	columns = bms_difference(columns_to_drop(inner), references.numbers);
 	while ((column = bms_next_member(columns, column)) >= 0)
