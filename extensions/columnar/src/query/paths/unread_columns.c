@@ -266,6 +266,7 @@ becomes_subquery(const CommonTableExpr *cte)
 		 (cte->ctematerialized == CTEMaterializeDefault && cte->cterefcount == 1));
 }
 
+/* False also where PostgreSQL would have dropped them; what is left tells what is read of other CTEs. */
 static bool
 drop_of_cte(Query *query, CommonTableExpr *cte)
 {
@@ -276,8 +277,7 @@ drop_of_cte(Query *query, CommonTableExpr *cte)
 	ListCell   *lc;
 
 	if (cte->cterefcount == 0 || cte->cterecursive || cte->search_clause != NULL || cte->cycle_clause != NULL ||
-		becomes_subquery(cte) || references_walker((Node *) query, &references) ||
-		list_length(references.relations) != cte->cterefcount)
+		references_walker((Node *) query, &references) || list_length(references.relations) != cte->cterefcount)
 		return false;
 	columns = bms_difference(columns_to_drop(inner), references.numbers);
 	while ((column = bms_next_member(columns, column)) >= 0)
@@ -290,7 +290,7 @@ drop_of_cte(Query *query, CommonTableExpr *cte)
 			set_type(rte->coltypes, rte->coltypmods, rte->colcollations, column);
 		}
 	}
-	return drop_columns(inner, columns);
+	return drop_columns(inner, columns) && !becomes_subquery(cte);
 }
 
 /* From above: what is dropped of a query reads nothing of those within it. */
