@@ -130,6 +130,17 @@ class OrderedQueryGenerator(QueryGenerator):
     def _exact_keys(self) -> list[Output]:
         return [key for key in self._keys() if key.comparison == EXACT] or [Output("i4_few")]
 
+    def _having(self) -> str:
+        """Conditions of the engine's, and others, of which some are errors for some groups."""
+        pick = self.choose.choice
+        greater = f"SELECT min(i4_few) + 2 FROM j_tiny AS h WHERE h.k < max({self.table}.k)"
+        conditions = ["percentile_cont(0.5) WITHIN GROUP (ORDER BY k) > 3000", "mode() WITHIN GROUP (ORDER BY low) = 'red'",
+                      "count(*) > 3", "100 / (count(*) - 4) < 60", "max(k) % 7 > 2",
+                      "array_agg(k ORDER BY k) && '{7,77,778,3001}'", "(array_agg(k ORDER BY k DESC))[2] > 3000",
+                      "(string_agg(low, '' ORDER BY k))::bit varying IS NULL", "json_agg(k ORDER BY k) ->> 1 LIKE '%1%'",
+                      f"count(*) > ({greater})", f"({self._collected()})::text > 'k'"]  # fmt: skip
+        return pick([" AND ", " AND ", " OR "]).join(pick(conditions) for _ in range(pick([1, 1, 2, 3])))
+
     # -- shapes ------------------------------------------------------------------------------------
 
     def plain(self) -> Query:
@@ -137,10 +148,7 @@ class OrderedQueryGenerator(QueryGenerator):
 
     def by_keys(self) -> Query:
         keys = self._keys()
-        having = ""
-        if self.choose.random() < 0.2:
-            having = self.choose.choice(["percentile_cont(0.5) WITHIN GROUP (ORDER BY k) > 3000",
-                                         "mode() WITHIN GROUP (ORDER BY low) = 'red'", "count(*) > 3"])  # fmt: skip
+        having = self._having() if self.choose.random() < 0.3 else ""
         order_by, limit = (), ""
         if self.choose.random() < 0.2 and all(key.comparison == EXACT for key in keys):
             order_by, limit = tuple(str(i + 1) for i in range(len(keys))), self._limit()
@@ -152,7 +160,8 @@ class OrderedQueryGenerator(QueryGenerator):
         numbers = ", ".join(str(i + 1) for i in range(len(keys)))
         sets = self.choose.choice([f"ROLLUP ({numbers})", f"CUBE ({numbers})", "GROUPING SETS ((1), ())", "GROUPING SETS ((1))"])
         keys = keys if "SETS" not in sets else keys[:1]
-        return OrderedQuery(self.table, (*keys, *self._several()), self._where(), (sets,))
+        having = self._having() if self.choose.random() < 0.2 else ""
+        return OrderedQuery(self.table, (*keys, *self._several()), self._where(), (sets,), having)
 
     def below(self) -> Query:
         """Rows that were grouped or joined before."""

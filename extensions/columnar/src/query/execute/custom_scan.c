@@ -36,6 +36,7 @@
 #include "pgstat.h"
 #include "nodes/extensible.h"
 #include "nodes/nodeFuncs.h"
+#include "optimizer/optimizer.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
@@ -655,6 +656,15 @@ reads_what_can_fail(const PenumbraScanState *state)
 	return false;
 }
 
+/* The ordinary plan would evaluate it again. */
+static bool
+has_volatile_having(const PenumbraScanState *state)
+{
+	const Scan *scan = (const Scan *) state->css.ss.ps.plan;
+
+	return scan->scanrelid == 0 && contain_volatile_functions((Node *) scan->plan.qual);
+}
+
 static void handle_status(PenumbraScanState *state, const PenumbraStatus *status);
 
 static void
@@ -698,7 +708,8 @@ start(PenumbraScanState *state)
 	if (stages_add_to_plan(translation, state->pipeline))
 	{
 		state->holds_rows = has_failed || reads_what_can_fail(state) ||
-			penumbra_plan_can_be_unsupported_late(translation->plan) || translation->raises_late;
+			penumbra_plan_can_be_unsupported_late(translation->plan) || translation->raises_late ||
+			has_volatile_having(state);
 		if (state->holds_rows && row_identity_is_given(state))
 			status = (PenumbraStatus) {PENUMBRA_UNSUPPORTED, "cursor of which rows are held back"};
 		else

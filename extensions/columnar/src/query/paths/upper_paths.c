@@ -42,6 +42,7 @@
 #include "query/paths/unnest.h"
 #include "query/paths/upper_paths.h"
 #include "query/paths/window_paths.h"
+#include "query/pipeline/can_fail.h"
 #include "query/pipeline/cost.h"
 #include "query/pipeline/pipeline.h"
 #include "query/pipeline/rel_pipeline.h"
@@ -121,9 +122,9 @@ window_keys(PlannerInfo *root)
 	return keys;
 }
 
-/* What the target's expressions read of the step's input. */
+/* What the target's expressions, and these conditions on the rows, read of the step's input. */
 static PathTarget *
-target_below_projection(PlannerInfo *root, UpperRelationKind stage, const PathTarget *target)
+target_below_projection(PlannerInfo *root, UpperRelationKind stage, const PathTarget *target, List *quals)
 {
 	PathTarget *below = create_empty_pathtarget();
 	ProjectionInputs inputs = {.root = root};
@@ -133,6 +134,7 @@ target_below_projection(PlannerInfo *root, UpperRelationKind stage, const PathTa
 	if (stage != UPPERREL_GROUP_AGG)
 		inputs.keys = list_concat(inputs.keys, window_keys(root));
 	(void) projection_inputs_walker((Node *) target->exprs, &inputs);
+	(void) projection_inputs_walker((Node *) quals, &inputs);
 	foreach(lc, inputs.exprs)
 		add_column_to_pathtarget(below, lfirst(lc), 0);
 	return set_pathtarget_cost_width(root, below);
@@ -221,7 +223,7 @@ finish_below_projection(PlannerInfo *root, UpperRelationKind stage, RelPipeline 
 
 	if (planned == NULL || target == NULL || contain_subplans((Node *) target->exprs))
 		return false;
-	below = target_below_projection(root, stage, target);
+	below = target_below_projection(root, stage, target, NIL);
 	if (equal(below->exprs, target->exprs) || !can_have_target(root, planned, below))
 		return false;
 	planned->clauses |= done;
@@ -470,11 +472,13 @@ shows_row_order(List *aggrefs)
 
 /*
  * The groups of the input's rows, which `planned` computes; NULL: they are
- * PostgreSQL's.  Grouping sets keep constant keys, since what is above finds
- * its key by the expression, and neither join subqueries nor aggregate early.
+ * PostgreSQL's.  What the kept conditions of HAVING read is among the outputs.
+ * Grouping sets keep constant keys, since what is above finds its key by the
+ * expression, and neither join subqueries nor aggregate early.
  */
 static RelPipeline *
-group_rows(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel, RelPipeline *planned, List *having)
+group_rows(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel, RelPipeline *planned, List *having,
+		   List *kept)
 {
 	const bool	has_sets = root->parse->groupingSets != NIL;
 	GroupInputs inputs = {0};
@@ -484,7 +488,7 @@ group_rows(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel, Rel
 	List	   *hypothetical;
 	List	   *values;
 
-	if (!find_group_inputs(root, output_rel->reltarget, having, &inputs))
+	if (!find_group_inputs(root, output_rel->reltarget, list_concat_copy(having, kept), &inputs))
 		return NULL;
 	keys = list_concat_copy(inputs.keys, inputs.extra_keys);
 	if (!has_sets)
@@ -536,6 +540,79 @@ is_below_sets(const PlannerInfo *root, const RelOptInfo *input_rel)
 	return root->parse->hasTargetSRFs && !IS_UPPER_REL(input_rel);
 }
 
+/* Whether the engine groups the input's rows so; false also where one of the conditions is not its own. */
+static bool
+can_group(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel, List *having)
+{
+	RelPipeline *planned = base_pipelines_copy(root, input_rel);
+
+	planned = group_rows(root, input_rel, output_rel, planned, having, NIL);
+	return planned != NULL && rel_pipeline_check(planned->pipeline);
+}
+
+/*
+ * HAVING's conditions that the engine evaluates; `kept` are those that PostgreSQL
+ * evaluates after them.  In PostgreSQL's order, what is behind one of these and
+ * can fail waits for it, and all waits for a volatile one.
+ */
+static List *
+split_having(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel, List *having, List **kept)
+{
+	List	   *pushed = NIL;
+	ListCell   *lc;
+
+	foreach(lc, rel_pipeline_sort_quals(root, having))
+	{
+		Node	   *clause = lfirst(lc);
+		bool		waits = *kept != NIL && (expr_can_fail(clause) || contain_volatile_functions((Node *) *kept));
+
+		if (waits || !can_group(root, input_rel, output_rel, list_make1(clause)))
+			*kept = lappend(*kept, clause);
+		else
+			pushed = lappend(pushed, clause);
+	}
+	return pushed;
+}
+
+/*
+ * Adds a path whose node has PostgreSQL evaluate what the engine does not know of
+ * HAVING, and its projection for the groups that pass.  The pipeline is not
+ * remembered: it gives more groups.
+ */
+static bool
+add_group_below_having(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel, List *having)
+{
+	PathTarget *target = output_rel->reltarget;
+	Path	   *ordinary = custom_path_cheapest_ordinary(output_rel, false);
+	List	   *kept = NIL;
+	PathTarget *below;
+	RelPipeline *planned;
+	PenumbraPath *path;
+	QualCost	cost;
+
+	if (having == NIL || is_below_sets(root, input_rel) || contain_subplans((Node *) target->exprs) ||
+		ordinary == NULL || !equal(ordinary->pathtarget->exprs, target->exprs) ||
+		!can_group(root, input_rel, output_rel, NIL))
+		return false;
+	having = split_having(root, input_rel, output_rel, having, &kept);
+	below = target_below_projection(root, UPPERREL_GROUP_AGG, target, kept);
+	ordinary = ordinary_below_projection(ordinary, below);
+	planned = group_rows(root, input_rel, output_rel, base_pipelines_copy(root, input_rel), having, kept);
+	if (ordinary == NULL || !can_have_target(root, planned, below))
+		return false;
+	cost_qual_eval(&cost, kept, root);
+	cost.startup += target->cost.startup;
+	cost.per_tuple += target->cost.per_tuple;
+	path = custom_path_create(root, output_rel, target, NODE_AGGREGATE, planned, ordinary);
+	path->scan_exprs = below->exprs;
+	path->kept_having = kept;
+	path->custom.path.startup_cost += cost.startup;
+	path->custom.path.total_cost += cost.startup + cost.per_tuple * planned->rows;
+	path->custom.path.rows = clamp_row_est(planned->rows * clauselist_selectivity(root, kept, 0, JOIN_INNER, NULL));
+	core_path_offer(root, output_rel, path, ordinary);
+	return true;
+}
+
 /* Of a grouping that is PostgreSQL's over rows that are ours "require" raises an error. */
 static void
 add_group(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel, List *having)
@@ -550,8 +627,9 @@ add_group(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel, List
 		return;
 	}
 	if (planned != NULL &&
-		!finish_target(root, UPPERREL_GROUP_AGG, group_rows(root, input_rel, output_rel, planned, having),
-					   CLAUSE_GROUPS, output_rel, output_rel->reltarget, NODE_AGGREGATE, NIL))
+		!finish_target(root, UPPERREL_GROUP_AGG, group_rows(root, input_rel, output_rel, planned, having, NIL),
+					   CLAUSE_GROUPS, output_rel, output_rel->reltarget, NODE_AGGREGATE, NIL) &&
+		!add_group_below_having(root, input_rel, output_rel, having))
 		planning_current()->refused_stages++;
 }
 

@@ -107,45 +107,46 @@ rel_pipeline_begin_scan(PlannerInfo *root, Index relid, List *attnums)
 }
 
 static Cost
-qual_cost(PlannerInfo *root, RestrictInfo *rinfo)
+qual_cost(PlannerInfo *root, Node *qual)
 {
 	QualCost	cost;
 
-	cost_qual_eval_node(&cost, (Node *) rinfo, root);
+	cost_qual_eval_node(&cost, qual, root);
 	return cost.per_tuple;
 }
 
-/* A leakproof qual may see every row. */
+/* A leakproof qual may see every row; one of groups has no level. */
 static Index
-qual_level(const RestrictInfo *rinfo)
+qual_level(const Node *qual)
 {
-	return rinfo->leakproof ? 0 : rinfo->security_level;
+	const RestrictInfo *rinfo = (const RestrictInfo *) qual;
+
+	return !IsA(qual, RestrictInfo) || rinfo->leakproof ? 0 : rinfo->security_level;
 }
 
-/* By security level, then by cost, as PostgreSQL evaluates them; stable. */
-static List *
-sort_quals(PlannerInfo *root, List *restrictinfos)
+List *
+rel_pipeline_sort_quals(PlannerInfo *root, List *quals)
 {
 	List	   *sorted = NIL;
 	ListCell   *lc;
 
-	foreach(lc, restrictinfos)
+	foreach(lc, quals)
 	{
-		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
-		Cost		cost = qual_cost(root, rinfo);
+		Node	   *qual = lfirst(lc);
+		Cost		cost = qual_cost(root, qual);
 		int			place = list_length(sorted);
 
 		while (place > 0)
 		{
-			RestrictInfo *before = list_nth_node(RestrictInfo, sorted, place - 1);
+			Node	   *before = list_nth(sorted, place - 1);
 
-			if (qual_level(before) < qual_level(rinfo) ||
-				(qual_level(before) == qual_level(rinfo) &&
+			if (qual_level(before) < qual_level(qual) ||
+				(qual_level(before) == qual_level(qual) &&
 				 qual_cost(root, before) <= cost))
 				break;
 			place--;
 		}
-		sorted = list_insert_nth(sorted, place, rinfo);
+		sorted = list_insert_nth(sorted, place, qual);
 	}
 	return sorted;
 }
@@ -162,7 +163,7 @@ rel_pipeline_add_filters(PlannerInfo *root, Pipeline *pipeline, List *restrictin
 	Index		level = 0;
 	ListCell   *lc;
 
-	foreach(lc, sort_quals(root, restrictinfos))
+	foreach(lc, rel_pipeline_sort_quals(root, restrictinfos))
 	{
 		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
 		Node	   *clause = relation_numbers_normalize(root, (Node *) rinfo->clause);
@@ -180,7 +181,7 @@ rel_pipeline_ordered_clauses(PlannerInfo *root, List *restrictinfos)
 	List	   *clauses = NIL;
 	ListCell   *lc;
 
-	foreach(lc, sort_quals(root, restrictinfos))
+	foreach(lc, rel_pipeline_sort_quals(root, restrictinfos))
 		clauses = lappend(clauses, relation_numbers_normalize(root, (Node *) lfirst_node(RestrictInfo, lc)->clause));
 	return clauses;
 }

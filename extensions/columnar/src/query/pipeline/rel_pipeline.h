@@ -85,6 +85,7 @@ typedef struct PenumbraPath
 	Pipeline   *pipeline;
 	List	   *scan_exprs;		/* what the node outputs, for custom_scan_tlist */
 	List	   *kept_quals;		/* RestrictInfos that PostgreSQL evaluates on our rows */
+	List	   *kept_having;	/* the same of groups: clauses, in their order */
 	Cost		total_cost;		/* what it costs; the path says less where core_path_outbid() lowered it */
 } PenumbraPath;
 
@@ -95,6 +96,8 @@ extern ServedTable *rel_pipeline_find_table(RelOptInfo *rel);
 extern Pipeline *rel_pipeline_begin_scan(PlannerInfo *root, Index relid, List *attnums);
 /* Whether rows of the query level may be hidden from the user. */
 extern bool rel_pipeline_is_below_barrier(const PlannerInfo *root);
+/* RestrictInfos or clauses by security level, then by cost, as PostgreSQL evaluates them; stable. */
+extern List *rel_pipeline_sort_quals(PlannerInfo *root, List *quals);
 /* Adds the quals as filters. */
 extern void rel_pipeline_add_filters(PlannerInfo *root, Pipeline *pipeline, List *restrictinfos);
 /* The clauses for a pipeline, in the order in which PostgreSQL evaluates them. */
