@@ -117,11 +117,11 @@ qual_cost(PlannerInfo *root, Node *qual)
 
 /* A leakproof qual may see every row; one of groups has no level. */
 static Index
-qual_level(const Node *qual)
+qual_level(const void *qual)
 {
-	const RestrictInfo *rinfo = (const RestrictInfo *) qual;
+	const RestrictInfo *rinfo = qual;
 
-	return !IsA(qual, RestrictInfo) || rinfo->leakproof ? 0 : rinfo->security_level;
+	return !IsA(rinfo, RestrictInfo) || rinfo->leakproof ? 0 : rinfo->security_level;
 }
 
 List *
