@@ -126,9 +126,11 @@ class RandomWindow {
   void SetFrame(WindowFunctionSpec* function) {
     function->mode = static_cast<PenumbraFrameMode>(has_places_ ? Below(3) : 1 + Below(2));
     // Offsets of a RANGE are of one key.
-    const size_t keys = spec_.order_keys.size() - function->later_keys;
-    const bool can_have_offset =
-        function->mode == PENUMBRA_FRAME_RANGE ? keys == 1 && spec_.order_keys[0].expr == ColumnAt(kOrder) : keys > 0;
+    const auto [earlier_keys, later_keys] = function->order;
+    const size_t keys = spec_.order_keys.size() - earlier_keys - later_keys;
+    const bool can_have_offset = function->mode == PENUMBRA_FRAME_RANGE
+                                     ? keys == 1 && spec_.order_keys[earlier_keys].expr == ColumnAt(kOrder)
+                                     : keys > 0;
     function->start = Bound(false, can_have_offset);
     function->end = Bound(true, can_have_offset);
     if (function->mode == PENUMBRA_FRAME_RANGE) {
@@ -203,7 +205,11 @@ class RandomWindow {
       function.function = is_whole ? PENUMBRA_WINDOW_AGGREGATE
                                    : static_cast<PenumbraWindowFunction>(std::min<uint32_t>(
                                          Below(PENUMBRA_WINDOW_AGGREGATE + 6), PENUMBRA_WINDOW_AGGREGATE));
-      if (Below(3) == 0) function.later_keys = Below(static_cast<uint32_t>(spec_.order_keys.size()) + 1);
+      const auto order_keys = static_cast<uint32_t>(spec_.order_keys.size());
+      if (Below(3) == 0) function.order.later_keys = Below(order_keys + 1);
+      if (Below(3) == 0) {
+        function.order.earlier_keys = Below(order_keys + 1 - static_cast<uint32_t>(function.order.later_keys));
+      }
       SetFrame(&function);
       if (function.function == PENUMBRA_WINDOW_AGGREGATE) {
         SetAggregate(&function);
@@ -296,7 +302,7 @@ class RandomWindow {
       const size_t step = partition.size() / 100 + 1;
       for (size_t i = 0; i < partition.size(); i += step) {
         for (size_t f = 0; f < spec_.functions.size(); ++f) {
-          ASSERT_EQ(rows[begin + i][table_.size() + f], ValueOf(spec_.functions[f], partition, i))
+          ASSERT_EQ(rows[begin + i][table_.size() + f], ValueInPartition(spec_.functions[f], partition, i))
               << "function " << f << " of kind " << spec_.functions[f].function << ", row " << i << " of "
               << partition.size();
         }
@@ -354,10 +360,18 @@ class RandomWindow {
     return count ? std::optional<int64_t>(std::stoll(*count)) : std::nullopt;
   }
 
+  // Of rows that are equal in the window's partition keys.
+  std::string ValueInPartition(const WindowFunctionSpec& function, const std::vector<uint32_t>& rows, size_t i) const {
+    const size_t other_keys = spec_.order_keys.size() - function.order.earlier_keys;
+    const auto is_of_own = [&](uint32_t row) { return CompareOrder(row, rows[i], other_keys) == 0; };
+    const auto begin = std::find_if(rows.begin(), rows.end(), is_of_own);
+    return ValueOf(function, {begin, std::find_if_not(begin, rows.end(), is_of_own)},
+                   i - static_cast<size_t>(begin - rows.begin()));
+  }
   std::string ValueOf(const WindowFunctionSpec& function, const std::vector<uint32_t>& rows, size_t i) const {
     const auto count = static_cast<int64_t>(rows.size());
     const auto place = static_cast<int64_t>(i);
-    const auto is_peer = [&](uint32_t row) { return CompareOrder(row, rows[i], function.later_keys) == 0; };
+    const auto is_peer = [&](uint32_t row) { return CompareOrder(row, rows[i], function.order.later_keys) == 0; };
     const auto first_peer = std::find_if(rows.begin(), rows.end(), is_peer) - rows.begin();
     const auto past_peers = rows.rend() - std::find_if(rows.rbegin(), rows.rend(), is_peer);  // their end
     switch (function.function) {
@@ -365,7 +379,8 @@ class RandomWindow {
       case PENUMBRA_WINDOW_RANK: return std::to_string(first_peer + 1);
       case PENUMBRA_WINDOW_DENSE_RANK: {
         int64_t number = 1;
-        for (int64_t k = 1; k <= place; ++k) number += CompareOrder(rows[k - 1], rows[k], function.later_keys) != 0;
+        for (int64_t k = 1; k <= place; ++k)
+          number += CompareOrder(rows[k - 1], rows[k], function.order.later_keys) != 0;
         return std::to_string(number);
       }
       case PENUMBRA_WINDOW_PERCENT_RANK:
@@ -414,7 +429,8 @@ class RandomWindow {
     const auto count = static_cast<int64_t>(rows.size());
     std::vector<int64_t> groups;
     for (int64_t k = 0; k < count; ++k) {
-      groups.push_back(k == 0 ? 0 : groups.back() + (CompareOrder(rows[k - 1], rows[k], function.later_keys) != 0));
+      groups.push_back(k == 0 ? 0
+                              : groups.back() + (CompareOrder(rows[k - 1], rows[k], function.order.later_keys) != 0));
     }
     // -1, 0, 1: the bound is after row k, at it, or before it.
     const auto order = [&](const PenumbraFrameBound& of, const Expr* edge, int64_t k) -> int64_t {

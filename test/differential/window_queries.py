@@ -145,6 +145,12 @@ class WindowQueryGenerator(QueryGenerator):
         found = self._of_window(partition, order, offsets, has_places)
         if has_places and self.choose.random() < 0.4:  # and of one that the same sort serves
             found += self._of_window(partition, ordered(keys[: self.choose.randrange(len(keys))]), (), False)
+        if has_places and partition and self.choose.random() < 0.5:  # of shorter partitions, in the same order mostly
+            count = self.choose.randint(1, len(keys))
+            more = [key if self.choose.random() < 0.1 else key.partition(" DESC")[0].partition(" NULLS")[0] for key in keys[:count]]
+            shorter = ", ".join([partition, *(key.partition(" DESC")[0].partition(" NULLS")[0] for key in more)])
+            found += self._of_window(partition, ordered([*more, *keys[count:]]), (), True)
+            found += self._of_window(shorter, ordered(keys[count:]), (), count < len(keys))
         return found
 
     def _of_window(self, partition: str, order: str, offsets: tuple[str, ...], has_places: bool) -> list[Output]:

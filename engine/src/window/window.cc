@@ -40,16 +40,15 @@ bool NumbersPartitions(const WindowSpec& spec) {
                      [](const Expr* key) { return IsStringType(key->type); });
 }
 
-// The rows with the bounds that they have in each of the orders of WindowInput::later_keys().
+// The rows with the bounds that they have in each of WindowInput::orders().
 class OrderedRows {
  public:
   OrderedRows(const WindowInput& input, const RowLayout& layout, char* const* rows, uint64_t count) {
-    for (size_t later_keys : input.later_keys())
-      orders_.push_back({later_keys, {input, layout, later_keys}, {rows, count}});
+    for (WindowOrder order : input.orders()) orders_.push_back({order, {input, layout, order}, {rows, count}});
   }
-  uint64_t count() const { return any().count(); }
-  uint64_t task_count() const { return any().task_count(); }
-  uint64_t NextPartition(uint64_t row) const { return any().NextPartition(row); }
+  uint64_t count() const { return longest().count(); }
+  uint64_t task_count() const { return longest().task_count(); }
+  uint64_t NextPartition(uint64_t row) const { return longest().NextPartition(row); }
   // Tasks may run concurrently.
   void FindBounds(uint64_t task, const ExecutionEnvironment& environment) {
     for (Order& order : orders_) order.rows.FindBounds(task, order.keys, environment);
@@ -58,17 +57,18 @@ class OrderedRows {
   const WindowRows& InOrder(size_t order) const { return orders_[order].rows; }
   size_t OrderOf(const WindowFunctionSpec& function) const {
     size_t order = 0;
-    while (orders_[order].later_keys != function.later_keys) ++order;
+    while (!(orders_[order].order == function.order)) ++order;
     return order;
   }
 
  private:
   struct Order {
-    size_t later_keys;
+    WindowOrder order;
     WindowKeys keys;
     WindowRows rows;
   };
-  const WindowRows& any() const { return orders_[0].rows; }
+  // Where its partitions end those of the others do, too.
+  const WindowRows& longest() const { return orders_[0].rows; }
 
   std::vector<Order> orders_;
 };
@@ -146,7 +146,7 @@ class SpilledReader : public Sink::Reader {
                 std::unique_ptr<Sink::Reader> runs)
       : input_(input),
         layout_(layout),
-        keys_(input, layout, 0),
+        keys_(input, layout, {}),
         environment_(environment),
         runs_(std::move(runs)),
         reader_(input, layout, environment) {}

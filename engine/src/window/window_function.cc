@@ -234,8 +234,9 @@ WindowFrames::WindowFrames(const WindowFunctionSpec& spec, const WindowInput& in
       range_key_(spec.range_key == nullptr
                      ? nullptr
                      : std::make_unique<SortKeys>(
-                           std::vector<SortKeySpec>{{spec.range_key, input.spec().order_keys[0].descending,
-                                                     input.spec().order_keys[0].nulls_first}},
+                           std::vector<SortKeySpec>{{spec.range_key,
+                                                     input.spec().order_keys[spec.order.earlier_keys].descending,
+                                                     input.spec().order_keys[spec.order.earlier_keys].nulls_first}},
                            std::vector<int>{input.ColumnOf(*spec.range_key)}, layout, false)),
       start_column_(spec.start_edge == nullptr ? -1 : input.ColumnOf(*spec.start_edge)),
       end_column_(spec.end_edge == nullptr ? -1 : input.ColumnOf(*spec.end_edge)) {}

@@ -11,11 +11,12 @@ WindowInput::WindowInput(const WindowSpec& spec, bool numbers_partitions) : spec
   for (const SortKeySpec& key : spec_.order_keys) Add(key.expr);
   for (const WindowFunctionSpec& function : spec_.functions) {
     ForEachExpr(function, [this](const Expr& expr) { Add(&expr); });
-    if (std::find(later_keys_.begin(), later_keys_.end(), function.later_keys) == later_keys_.end()) {
-      later_keys_.push_back(function.later_keys);
-    }
+    if (std::find(orders_.begin(), orders_.end(), function.order) == orders_.end()) orders_.push_back(function.order);
   }
-  if (later_keys_.empty()) later_keys_.push_back(0);
+  if (orders_.empty()) orders_.push_back({});
+  std::stable_sort(orders_.begin(), orders_.end(), [](const WindowOrder& order, const WindowOrder& other) {
+    return order.earlier_keys < other.earlier_keys;
+  });
   sort_.column_types = spec_.column_types;
   for (const Expr* expr : added_) sort_.column_types.push_back(expr->type);
   if (numbers_partitions) {

@@ -23,8 +23,8 @@ class WindowInput {
   // How many of the sort's keys tell partitions.
   size_t partition_key_count() const { return sort_.keys.size() - spec_.order_keys.size(); }
   std::vector<PenumbraType> partition_types() const;
-  // Which `later_keys` the functions have, each once; at least one.
-  const std::vector<size_t>& later_keys() const { return later_keys_; }
+  // Those of the functions, each once; at least one. The first has the longest partitions.
+  const std::vector<WindowOrder>& orders() const { return orders_; }
   // With numbers: those columns of a batch that nobody reads but to number its rows.
   const std::vector<int>& columns_numbered() const { return columns_numbered_; }
   // Where the rows have the value of one of the spec's expressions.
@@ -42,7 +42,7 @@ class WindowInput {
 
   const WindowSpec spec_;
   std::vector<const Expr*> added_;
-  std::vector<size_t> later_keys_;
+  std::vector<WindowOrder> orders_;
   std::vector<int> columns_numbered_;
   std::deque<Expr> columns_;  // of sort_
   SortSpec sort_;

@@ -19,9 +19,11 @@ std::vector<SortKeySpec> Part(const std::vector<SortKeySpec>& keys, size_t begin
 
 }  // namespace
 
-WindowKeys::WindowKeys(const WindowInput& input, const RowLayout& layout, size_t later_keys)
-    : WindowKeys(Part(input.sort().keys, 0, input.partition_key_count()),
-                 Part(input.sort().keys, input.partition_key_count(), input.sort().keys.size() - later_keys), layout) {}
+WindowKeys::WindowKeys(const WindowInput& input, const RowLayout& layout, WindowOrder order)
+    : WindowKeys(Part(input.sort().keys, 0, input.partition_key_count() + order.earlier_keys),
+                 Part(input.sort().keys, input.partition_key_count() + order.earlier_keys,
+                      input.sort().keys.size() - order.later_keys),
+                 layout) {}
 
 WindowKeys::WindowKeys(const std::vector<SortKeySpec>& partition, const std::vector<SortKeySpec>& order,
                        const RowLayout& layout)

@@ -10,10 +10,10 @@
 
 namespace penumbra {
 
-// Compares neighbours, by an order without the last `later_keys` of the window's.
+// Compares neighbours, by one of WindowInput::orders().
 class WindowKeys {
  public:
-  WindowKeys(const WindowInput& input, const RowLayout& layout, size_t later_keys);
+  WindowKeys(const WindowInput& input, const RowLayout& layout, WindowOrder order);
   bool IsOtherPartition(const char* row, const char* next) const { return !partition_.AreEqual(row, next); }
   // Of rows of one partition.
   bool IsOtherPeer(const char* row, const char* next) const { return !order_.AreEqual(row, next); }

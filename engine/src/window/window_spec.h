@@ -10,6 +10,16 @@
 
 namespace penumbra {
 
+// Which of the window's order keys are of a function's own order: the first tell its partitions, too, and its peers
+// differ in the last.
+struct WindowOrder {
+  size_t earlier_keys = 0;
+  size_t later_keys = 0;
+  bool operator==(const WindowOrder& other) const {
+    return earlier_keys == other.earlier_keys && later_keys == other.later_keys;
+  }
+};
+
 struct WindowFunctionSpec {
   PenumbraWindowFunction function = PENUMBRA_WINDOW_ROW_NUMBER;
   PenumbraType result = PENUMBRA_INT8;
@@ -25,7 +35,7 @@ struct WindowFunctionSpec {
   const Expr* range_key = nullptr;  // of RANGE with an offset
   const Expr* start_edge = nullptr;
   const Expr* end_edge = nullptr;
-  size_t later_keys = 0;  // so many of the last order keys are not of its own order: its peers differ in them
+  WindowOrder order;
 };
 
 // The expressions that the function reads of a row.
@@ -48,7 +58,8 @@ struct WindowLimit {
   int64_t count = 0;                                         // 0: all come out
 };
 
-// The functions of one PARTITION BY and ORDER BY. Output columns: those of the batches, then the functions.
+// The functions of one order, of which each may have a part for its own. Output columns: those of the batches, then the
+// functions.
 struct WindowSpec {
   bool any_partition_order = false;  // partitions may come in any order
   std::vector<const Expr*> partition_keys;

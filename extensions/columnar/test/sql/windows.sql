@@ -38,6 +38,25 @@ SELECT * FROM windows('SELECT id, sum(v) OVER w, avg(n) OVER w, min(t) OVER w, c
 SELECT * FROM windows('SELECT id, sum(f) OVER (w ROWS 3 PRECEDING), max(n) OVER (w ROWS BETWEEN 9 PRECEDING AND 9 FOLLOWING),
   first_value(t) OVER (w ROWS BETWEEN 2 FOLLOWING AND 4 FOLLOWING), avg(v) OVER (w GROUPS UNBOUNDED PRECEDING),
   nth_value(id, 5) OVER (w RANGE BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING) FROM win WINDOW w AS (PARTITION BY p ORDER BY id)');
+-- windows of which one has more partition keys than the other are sorted once, if the order of one begins with the other's
+CREATE FUNCTION sorts(query text, OUT sorts int, OUT are_equal boolean) LANGUAGE plpgsql AS $$
+DECLARE
+	plan json;
+BEGIN
+	are_equal := w.are_equal FROM windows(query) w;
+	SET LOCAL penumbra.mode = require;
+	EXECUTE 'EXPLAIN (ANALYZE, FORMAT json) ' || query INTO plan;
+	sorts := count(*) FROM json_array_elements(plan -> 0 -> 'Plan' -> 'Operators') o WHERE o ->> 'Name' = 'Vector Window';
+	RESET penumbra.mode;
+END $$;
+SELECT * FROM sorts('SELECT id, sum(v) OVER (PARTITION BY p), row_number() OVER (PARTITION BY p, o ORDER BY id),
+  rank() OVER (PARTITION BY p ORDER BY o, id), dense_rank() OVER (PARTITION BY p ORDER BY o), max(t) OVER (PARTITION BY p, o),
+  sum(n) OVER (PARTITION BY p, o ORDER BY id RANGE BETWEEN 100 PRECEDING AND CURRENT ROW) FROM win');
+SELECT * FROM sorts('SELECT id, rank() OVER (PARTITION BY t ORDER BY p, o), ntile(3) OVER (PARTITION BY t, p ORDER BY o, id) FROM win');
+SELECT * FROM sorts('SELECT id, rank() OVER (PARTITION BY p ORDER BY t), lag(id) OVER (PARTITION BY p, t ORDER BY id) FROM win');
+SELECT * FROM sorts('SELECT id, rank() OVER (PARTITION BY p ORDER BY o DESC, id), lag(id) OVER (PARTITION BY p, o ORDER BY id) FROM win');
+SELECT * FROM sorts('SELECT id, count(*) OVER (PARTITION BY p ORDER BY o), count(*) OVER (ORDER BY p, o, id) FROM win');
+SELECT * FROM sorts('SELECT id, r, rank() OVER (PARTITION BY p ORDER BY r) FROM (SELECT id, p, row_number() OVER (PARTITION BY p ORDER BY id DESC) AS r FROM win) s');
 -- over groups, below groups and joins, in a subquery whose condition PostgreSQL leaves to the window
 SELECT * FROM windows('SELECT p, o, sum(v), rank() OVER (PARTITION BY o ORDER BY sum(v)) FROM win GROUP BY p, o');
 SELECT * FROM windows('SELECT r, count(*) FROM (SELECT rank() OVER (PARTITION BY p ORDER BY o) AS r FROM win) s GROUP BY r');

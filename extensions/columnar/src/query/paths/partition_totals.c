@@ -118,7 +118,7 @@ name_all(List *exprs, const char *name, List **names)
 
 bool
 partition_totals_add(PlannerInfo *root, RelPipeline *planned, const RelPipeline *rows, const WindowClause *clause,
-					 List *functions, int width)
+					 List *functions, bool is_sorted, int width)
 {
 	RelPipeline totals = *rows;
 	RelPipeline joined = *planned;
@@ -153,7 +153,8 @@ partition_totals_add(PlannerInfo *root, RelPipeline *planned, const RelPipeline 
 	cost_add_aggregation(&totals, list_length(keys), list_length(functions), stage->rows);
 	cost_add_join(&joined, &totals, list_length(keys), list_length(functions), 0, planned->rows, planned->rows,
 				  planned->rows);
-	cost_add_partitions(&windowed, list_length(keys), width);
+	if (!is_sorted)
+		cost_add_partitions(&windowed, list_length(keys), width);
 	cost_add_window(&windowed, list_length(functions));
 	if (joined.startup_cost + joined.run_cost >= windowed.startup_cost + windowed.run_cost ||
 		!rel_pipeline_repeats(stage))

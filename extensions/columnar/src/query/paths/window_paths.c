@@ -163,6 +163,47 @@ show_order_of_peers(PlannerInfo *root, List *windows)
 	return false;
 }
 
+/* Of a window's key, which tells its partitions first. */
+static int
+sort_flags_of(const PipelineStage *stage, int key)
+{
+	int			place = key - (list_length(stage->exprs) - list_length(stage->sort_flags));
+
+	return place < 0 ? 0 : list_nth_int(stage->sort_flags, place);
+}
+
+/* Without a key for partitions one thread would read them all. */
+static bool
+begins_with_keys_of(const PipelineStage *longer, const PipelineStage *stage)
+{
+	ListCell   *lc;
+
+	if (list_length(longer->exprs) == list_length(longer->sort_flags) ||
+		list_length(stage->exprs) == list_length(stage->sort_flags) ||
+		list_length(stage->exprs) > list_length(longer->exprs))
+		return false;
+	foreach(lc, stage->exprs)
+	{
+		int			i = foreach_current_index(lc);
+
+		if (!equal(lfirst(lc), list_nth(longer->exprs, i)) || sort_flags_of(stage, i) != sort_flags_of(longer, i))
+			return false;
+	}
+	return true;
+}
+
+/* Whether the engine sorts the rows once for the stage and for windows below it (sorts_of_windows.cc). */
+static bool
+is_sorted_below(const PipelineStage *stage, const PipelineStage *below)
+{
+	for (; below->kind == PIPELINE_WINDOW && begins_with_keys_of(below, stage); below = linitial(below->inputs))
+	{
+		if (below->sort_flags != NIL)
+			return true;
+	}
+	return false;
+}
+
 /* rows: those below all windows. */
 static bool
 add_window(PlannerInfo *root, RelPipeline *planned, const RelPipeline *rows, bool in_row_order,
@@ -174,16 +215,20 @@ add_window(PlannerInfo *root, RelPipeline *planned, const RelPipeline *rows, boo
 	PipelineStage *stage;
 	WindowClause *frame = makeNode(WindowClause);
 	List	   *keys = NIL;
+	bool		is_sorted;
 
 	functions = (List *) rel_pipeline_normalize(root, planned, (Node *) functions);
-	if (partition_totals_add(root, planned, rows, clause, functions, path->path.pathtarget->width))
-		return true;
 	stage = pipeline_add_stage(planned->pipeline, PIPELINE_WINDOW, NIL);
 	if (!order_clauses_keys(clause->partitionClause, root->processed_tlist, &keys))
 		return false;
 	stage->exprs = (List *) rel_pipeline_normalize(root, planned, (Node *) order_clauses_drop_constants(keys));
 	if (!order_clauses_add(root, planned, clause->orderClause, stage))
 		return false;
+	is_sorted = is_sorted_below(stage, below);
+	planned->pipeline->top = below;
+	if (partition_totals_add(root, planned, rows, clause, functions, is_sorted, path->path.pathtarget->width))
+		return true;
+	planned->pipeline->top = stage;
 	if (in_row_order)
 	{
 		Assert(stage->exprs == NIL);
@@ -198,9 +243,9 @@ add_window(PlannerInfo *root, RelPipeline *planned, const RelPipeline *rows, boo
 	if (below->kind == PIPELINE_WINDOW && equal(below->exprs, stage->exprs) &&
 		equal(below->sort_flags, stage->sort_flags))
 		planned->pipeline->top = stage = below;
-	else if (stage->sort_flags == NIL)
+	else if (!is_sorted && stage->sort_flags == NIL)
 		cost_add_partitions(planned, list_length(stage->exprs), path->path.pathtarget->width);
-	else
+	else if (!is_sorted)
 		cost_add_sort(planned, list_length(stage->exprs), path->path.pathtarget->width, -1);
 	stage->aggrefs = list_concat(stage->aggrefs, functions);
 	stage->frames = lappend(stage->frames, frame);
