@@ -3,7 +3,8 @@
 // Threads collect rows and entries (prefix of the key, pointer to the row). A sample of the entries
 // gives splitters; the first round of tasks sorts each chunk of entries into buckets, the second
 // sorts the buckets, which are the partitions of the result. Each entry is moved twice and sorted
-// once, in pieces that fit the cache.
+// once, in pieces that fit the cache. Entries have memory of their own: what is sorted are the pointers to rows, and
+// the entries go.
 //
 // Past the budget a thread sorts what it holds in the same way, writes it as a run (sort_runs.h) and
 // starts over. If one has done so, all that threads still hold at the end becomes runs.
@@ -22,6 +23,7 @@
 #include "sort/packed_prefix.h"
 #include "sort/sort_runs.h"
 #include "sort/top_n.h"
+#include "vector/block_cache.h"
 
 namespace penumbra {
 namespace {
@@ -35,18 +37,26 @@ constexpr uint64_t kSamplesMin = 128;
 // Fewer are not worth a sample that tells whether rows of equal words are few: one in so many at most.
 constexpr uint64_t kTiesEntriesMin = 4096;
 constexpr uint64_t kTiesShare = 32;
-constexpr uint64_t kFirstChunkEntries = 1024;
-constexpr uint64_t kChunkEntries = uint64_t{64} << 10;
+constexpr size_t kFirstChunkBytes = size_t{32} << 10;
+constexpr size_t kChunkBytes = kHugePageBytes;
 constexpr size_t kFirstBlockBytes = size_t{64} << 10;
 constexpr size_t kMaxBlockBytes = size_t{2} << 20;
 
 struct Chunk {
+  Chunk(MemoryBudget* budget, size_t bytes)
+      : memory(std::make_unique<Arena>(budget, bytes)),
+        entries(memory->AllocateArray<SortEntry>(bytes / sizeof(SortEntry))),
+        capacity(bytes / sizeof(SortEntry)) {}
+  uint64_t BucketBegin(int bucket) const { return bucket == 0 ? 0 : bucket_ends[static_cast<size_t>(bucket) - 1]; }
+  uint64_t BucketEntries(int bucket) const { return bucket_ends[static_cast<size_t>(bucket)] - BucketBegin(bucket); }
+
+  std::unique_ptr<Arena> memory;
   SortEntry* entries;
-  // Prefix and row, over the entries, once they are distributed, when prefixes are packed. Both are
+  // Prefix and row, in place of the entries, once they are distributed, when prefixes are packed. Both are
   // compared, since Highway's sort of keys with values (K64V64, 1.0.3) loses values of equal keys
   // where vectors have 128 bits.
-  hwy::uint128_t* pairs;
-  uint64_t count;
+  hwy::uint128_t* pairs = nullptr;
+  uint64_t count = 0;
   uint64_t capacity;
   std::vector<uint64_t> bucket_ends;
 };
@@ -55,8 +65,20 @@ struct Chunk {
 struct Collected {
   explicit Collected(MemoryBudget* budget) : arena(std::make_unique<Arena>(budget, kFirstBlockBytes, kMaxBlockBytes)) {}
 
-  std::unique_ptr<Arena> arena;  // rows, strings and entries
+  void Add(const SortEntry& entry, MemoryBudget* budget) {
+    if (chunks.empty() || chunks.back().count == chunks.back().capacity) {
+      const size_t bytes = chunks.empty() ? kFirstChunkBytes : std::min(2 * chunks.back().memory->bytes(), kChunkBytes);
+      chunks.emplace_back(budget, bytes);
+      entry_bytes += bytes;
+    }
+    Chunk& chunk = chunks.back();
+    chunk.entries[chunk.count++] = entry;
+  }
+  size_t bytes() const { return arena->bytes() + entry_bytes; }
+
+  std::unique_ptr<Arena> arena;  // rows and strings
   std::vector<Chunk> chunks;
+  size_t entry_bytes = 0;
   uint128 varying_bits = 0;  // of the prefixes, against the first
   bool is_exact = true;      // prefixes hold all of the keys
 };
@@ -67,7 +89,8 @@ class SampleSort {
  public:
   SampleSort(const SortInput& input, ExecutionEnvironment& environment) : input_(input), environment_(environment) {}
 
-  void Add(const Collected& collected);
+  // Takes the chunks; the rows stay.
+  void Add(Collected* collected);
   // needs_entries: EntryOf() will be called.
   void ChooseBuckets(bool needs_entries);
   int chunk_count() const { return static_cast<int>(chunks_.size()); }
@@ -76,6 +99,8 @@ class SampleSort {
   // Calls visit(entries, count) with the bucket's entries, of either form, in order. Not of an empty one.
   template <typename Visit>
   void SortBucket(int bucket, const Visit& visit) const;
+  uint64_t BucketEntries(int bucket) const;
+  void FreeEntries() { chunks_.clear(); }
   // Of either form of an entry.
   static char* RowOf(const SortEntry& entry) { return entry.row; }
   static char* RowOf(const hwy::uint128_t& pair) { return reinterpret_cast<char*>(pair.lo); }
@@ -86,7 +111,7 @@ class SampleSort {
   std::vector<SortEntry> TakeSample(uint64_t count, uint64_t sample_count) const;
   bool HasManyTies(const std::vector<SortEntry>& sample) const;
   template <typename Entry, typename BucketOf>
-  void Distribute(Chunk* chunk, Entry* entries, BucketOf&& bucket_of) const;
+  void Distribute(const std::vector<Entry>& from, BucketOf&& bucket_of, Entry* to, Chunk* chunk) const;
   void SortPairs(hwy::uint128_t* pairs, uint64_t count) const;
   template <typename Entry, typename EntriesOf, typename SortAll, typename Visit>
   void SortBucket(int index, EntriesOf&& entries_of, SortAll&& sort, const Visit& visit) const;
@@ -103,14 +128,21 @@ class SampleSort {
   PackedPrefix packed_;
 };
 
-void SampleSort::Add(const Collected& collected) {
-  if (collected.chunks.empty()) return;
-  varying_bits_ |= collected.varying_bits;
-  is_exact_ &= collected.is_exact;
-  const SortPrefix& first = collected.chunks[0].entries[0].prefix;
+void SampleSort::Add(Collected* collected) {
+  if (collected->chunks.empty()) return;
+  varying_bits_ |= collected->varying_bits;
+  is_exact_ &= collected->is_exact;
+  const SortPrefix& first = collected->chunks[0].entries[0].prefix;
   if (!chunks_.empty()) varying_bits_ |= Bits(first) ^ Bits(first_);
   first_ = first;
-  chunks_.insert(chunks_.end(), collected.chunks.begin(), collected.chunks.end());
+  std::move(collected->chunks.begin(), collected->chunks.end(), std::back_inserter(chunks_));
+  collected->chunks.clear();
+}
+
+uint64_t SampleSort::BucketEntries(int bucket) const {
+  uint64_t count = 0;
+  for (const Chunk& chunk : chunks_) count += chunk.BucketEntries(bucket);
+  return count;
 }
 
 void SampleSort::ChooseBuckets(bool needs_entries) {
@@ -156,46 +188,41 @@ bool SampleSort::HasManyTies(const std::vector<SortEntry>& sample) const {
   return ties > sample.size() / kTiesShare;
 }
 
-// Moves the entries so that those of a bucket are together, and notes where they end.
+// Copies the chunk's entries so that those of a bucket are together, and notes where they end.
 template <typename Entry, typename BucketOf>
-void SampleSort::Distribute(Chunk* chunk, Entry* entries, BucketOf&& bucket_of) const {
+void SampleSort::Distribute(const std::vector<Entry>& from, BucketOf&& bucket_of, Entry* to, Chunk* chunk) const {
   chunk->bucket_ends.assign(splitters_.size() + 1, 0);
-  if (splitters_.empty()) {
-    chunk->bucket_ends[0] = chunk->count;
-    return;
-  }
-  std::vector<uint16_t> buckets(chunk->count);
-  for (uint64_t i = 0; i < chunk->count; ++i) {
-    buckets[i] = static_cast<uint16_t>(bucket_of(entries[i]));
+  std::vector<uint16_t> buckets(from.size());
+  for (uint64_t i = 0; i < from.size(); ++i) {
+    buckets[i] = static_cast<uint16_t>(bucket_of(from[i]));
     ++chunk->bucket_ends[buckets[i]];
   }
   uint64_t begin = 0;
   for (uint64_t& end : chunk->bucket_ends) begin += std::exchange(end, begin);
-  const std::vector<Entry> copy(entries, entries + chunk->count);
-  for (uint64_t i = 0; i < chunk->count; ++i) entries[chunk->bucket_ends[buckets[i]]++] = copy[i];
+  for (uint64_t i = 0; i < from.size(); ++i) to[chunk->bucket_ends[buckets[i]]++] = from[i];
 }
 
 void SampleSort::Distribute(int number) {
   Chunk* chunk = &chunks_[static_cast<size_t>(number)];
   if (!is_packed_) {
     SortOrder is_less(input_, environment_);
-    Distribute(chunk, chunk->entries, [&](const SortEntry& entry) {
+    const auto bucket_of = [&](const SortEntry& entry) {
       return std::upper_bound(splitters_.begin(), splitters_.end(), entry, is_less) - splitters_.begin();
-    });
+    };
+    Distribute({chunk->entries, chunk->entries + chunk->count}, bucket_of, chunk->entries, chunk);
     return;
   }
-  // Pairs take the place of the entries, which are longer and read before they are overwritten.
-  static_assert(sizeof(hwy::uint128_t) <= sizeof(SortEntry));
-  chunk->pairs = reinterpret_cast<hwy::uint128_t*>(chunk->entries);
+  std::vector<hwy::uint128_t> pairs(chunk->count);
   for (uint64_t i = 0; i < chunk->count; ++i) {
-    const SortEntry entry = chunk->entries[i];
-    hwy::uint128_t pair;
-    pair.hi = packed_.Pack(entry.prefix);
-    pair.lo = reinterpret_cast<uint64_t>(entry.row);
-    std::memcpy(static_cast<void*>(&chunk->pairs[i]), &pair, sizeof(pair));
+    pairs[i].hi = packed_.Pack(chunk->entries[i].prefix);
+    pairs[i].lo = reinterpret_cast<uint64_t>(chunk->entries[i].row);
   }
+  // Pairs are shorter than entries, which go.
+  chunk->memory = std::make_unique<Arena>(&environment_.budget, chunk->count * sizeof(hwy::uint128_t));
+  chunk->entries = nullptr;
+  chunk->pairs = chunk->memory->AllocateArray<hwy::uint128_t>(chunk->count);
   const std::vector<uint64_t>& splitters = packed_splitters_;
-  Distribute(chunk, chunk->pairs, [&](const hwy::uint128_t& pair) {
+  const auto bucket_of = [&](const hwy::uint128_t& pair) {
     // The number of splitters up to the key, without branches.
     size_t begin = 0, count = splitters.size();
     while (count > 0) {
@@ -204,7 +231,8 @@ void SampleSort::Distribute(int number) {
       count -= half;
     }
     return begin;
-  });
+  };
+  Distribute(pairs, bucket_of, chunk->pairs, chunk);
 }
 
 SortEntry SampleSort::EntryOf(const hwy::uint128_t& pair) const { return {packed_.Unpack(pair.hi), RowOf(pair)}; }
@@ -224,19 +252,13 @@ void SampleSort::SortPairs(hwy::uint128_t* pairs, uint64_t count) const {
 
 template <typename Entry, typename EntriesOf, typename SortAll, typename Visit>
 void SampleSort::SortBucket(int index, EntriesOf&& entries_of, SortAll&& sort, const Visit& visit) const {
-  auto slice = [&](const Chunk& chunk) {
-    const uint64_t begin = index == 0 ? 0 : chunk.bucket_ends[index - 1];
-    return std::pair(entries_of(chunk) + begin, chunk.bucket_ends[index] - begin);
-  };
-  uint64_t count = 0;
-  for (const Chunk& chunk : chunks_) count += slice(chunk).second;
+  const uint64_t count = BucketEntries(index);
   if (count == 0) return;
   Arena scratch(&environment_.budget);
   Entry* entries = scratch.AllocateArray<Entry>(count);
   Entry* end = entries;
   for (const Chunk& chunk : chunks_) {
-    auto [from, from_count] = slice(chunk);
-    end = std::copy_n(from, from_count, end);
+    end = std::copy_n(entries_of(chunk) + chunk.BucketBegin(index), chunk.BucketEntries(index), end);
   }
   sort(entries, count);
   visit(entries, count);
@@ -266,7 +288,8 @@ class FullSort : public RowSort {
         end_(spec.limit < 0 ? UINT64_MAX : offset_ + static_cast<uint64_t>(spec.limit)),
         environment_(environment),
         runs_(input_, end_, environment),
-        sort_(input_, environment) {}
+        sort_(input_, environment),
+        memory_(&environment.budget) {}
 
   std::unique_ptr<Sink::Local> CreateLocal() override { return std::make_unique<SortLocal>(input_, environment_); }
   void Consume(Sink::Local& local, const Batch& batch, EvalContext& context) override;
@@ -279,7 +302,7 @@ class FullSort : public RowSort {
   SinkStats stats() const override { return {.spilled_bytes = runs_.spilled_bytes()}; }
   const SortInput& input() const override { return input_; }
   bool is_spilled() const override { return is_spilled_; }
-  char** TakeRows(Arena& arena) override;
+  char* const* rows() const override { return rows_; }
   uint64_t row_count() const override { return buckets_.empty() ? 0 : buckets_.back().begin + buckets_.back().count; }
 
  private:
@@ -298,13 +321,12 @@ class FullSort : public RowSort {
     std::vector<char*> rows;
   };
   struct Bucket {
-    std::unique_ptr<Arena> arena;
-    char** rows = nullptr;
-    uint64_t begin = 0;  // of the entries of the whole result
-    uint64_t count = 0;
+    uint64_t begin;  // of the rows of the whole result
+    uint64_t count;
   };
 
   void WriteRun(Collected collected, std::shared_ptr<SpillFile>* file);
+  void PlaceBuckets();
   void SortBucket(int index);
   void ProveOrder(const char* row, const char* next) const;
 
@@ -317,6 +339,8 @@ class FullSort : public RowSort {
   SortRuns runs_;
   SampleSort sort_;  // of what was not spilled
   std::vector<Bucket> buckets_;
+  Arena memory_;
+  char** rows_ = nullptr;  // of all buckets
   bool is_spilled_ = false;
   int round_ = 0;
 };
@@ -340,15 +364,9 @@ void FullSort::Consume(Sink::Local& sink_local, const Batch& batch, EvalContext&
   const SortPrefix first = into.chunks.empty() ? local.prefixes[0] : into.chunks[0].entries[0].prefix;
   for (uint32_t i = 0; i < batch.rows; ++i) {
     into.varying_bits |= Bits(local.prefixes[i]) ^ Bits(first);
-    if (into.chunks.empty() || into.chunks.back().count == into.chunks.back().capacity) {
-      const uint64_t capacity =
-          into.chunks.empty() ? kFirstChunkEntries : std::min(4 * into.chunks.back().capacity, kChunkEntries);
-      into.chunks.push_back({into.arena->AllocateArray<SortEntry>(capacity), nullptr, 0, capacity, {}});
-    }
-    Chunk& chunk = into.chunks.back();
-    chunk.entries[chunk.count++] = {local.prefixes[i], local.rows[i]};
+    into.Add({local.prefixes[i], local.rows[i]}, &environment_.budget);
   }
-  if (!runs_.ShouldSpill(into.arena->bytes())) return;
+  if (!runs_.ShouldSpill(into.bytes())) return;
   WriteRun(std::move(into), &local.file);
   into = Collected(&environment_.budget);
 }
@@ -356,7 +374,7 @@ void FullSort::Consume(Sink::Local& sink_local, const Batch& batch, EvalContext&
 // Buckets are sorted one by one in their order, so the run is written without a merge.
 void FullSort::WriteRun(Collected collected, std::shared_ptr<SpillFile>* file) {
   SampleSort sort(input_, environment_);
-  sort.Add(collected);
+  sort.Add(&collected);
   sort.ChooseBuckets(true);
   for (int c = 0; c < sort.chunk_count(); ++c) sort.Distribute(c);
   SortRuns::Writer run(runs_, file);
@@ -392,12 +410,11 @@ int FullSort::PrepareFinish() {
   }
   switch (round) {
     case 0:
-      for (const Collected& collected : collected_) sort_.Add(collected);
+      for (Collected& collected : collected_) sort_.Add(&collected);
       sort_.ChooseBuckets(false);
-      buckets_.resize(static_cast<size_t>(sort_.bucket_count()));
       return std::max(1, sort_.chunk_count());
-    case 1: return sort_.bucket_count();
-    default: return 0;
+    case 1: PlaceBuckets(); return sort_.bucket_count();
+    default: sort_.FreeEntries(); return 0;
   }
 }
 
@@ -415,16 +432,23 @@ void FullSort::RunFinishTask(int task) {
   }
 }
 
+void FullSort::PlaceBuckets() {
+  uint64_t begin = 0;
+  for (int b = 0; b < sort_.bucket_count(); ++b) {
+    buckets_.push_back({begin, sort_.BucketEntries(b)});
+    begin += buckets_.back().count;
+  }
+  rows_ = memory_.AllocateArray<char*>(begin);
+}
+
 void FullSort::SortBucket(int index) {
-  Bucket& bucket = buckets_[static_cast<size_t>(index)];
+  const Bucket& bucket = buckets_[static_cast<size_t>(index)];
+  char** rows = rows_ + bucket.begin;
   sort_.SortBucket(index, [&](const auto* entries, uint64_t count) {
-    bucket.count = count;
-    bucket.arena = std::make_unique<Arena>(&environment_.budget, kFirstBlockBytes);
-    bucket.rows = bucket.arena->AllocateArray<char*>(count);
-    for (uint64_t i = 0; i < count; ++i) bucket.rows[i] = SampleSort::RowOf(entries[i]);
+    for (uint64_t i = 0; i < count; ++i) rows[i] = SampleSort::RowOf(entries[i]);
   });
   if (!input_.keys().NeedsProof()) return;
-  for (uint64_t i = 1; i < bucket.count; ++i) ProveOrder(bucket.rows[i - 1], bucket.rows[i]);
+  for (uint64_t i = 1; i < bucket.count; ++i) ProveOrder(rows[i - 1], rows[i]);
 }
 
 // PostgreSQL does not trust strxfrm to agree with strcoll, and neither do we: neighbours in strcoll's order
@@ -436,18 +460,9 @@ void FullSort::ProveOrder(const char* row, const char* next) const {
 
 int FullSort::Seal() {
   if (is_spilled_) return 1;
-  uint64_t begin = 0;
-  for (Bucket& bucket : buckets_) {
-    bucket.begin = begin;
-    begin += bucket.count;
-  }
-  if (input_.keys().NeedsProof()) {
-    const char* last = nullptr;
-    for (const Bucket& bucket : buckets_) {
-      if (bucket.count == 0) continue;
-      if (last != nullptr) ProveOrder(last, bucket.rows[0]);
-      last = bucket.rows[bucket.count - 1];
-    }
+  for (const Bucket& bucket : buckets_) {
+    const bool has_neighbours = bucket.begin > 0 && bucket.count > 0;
+    if (has_neighbours && input_.keys().NeedsProof()) ProveOrder(rows_[bucket.begin - 1], rows_[bucket.begin]);
   }
   return static_cast<int>(buckets_.size());
 }
@@ -457,17 +472,7 @@ std::unique_ptr<Sink::Reader> FullSort::OpenPartition(int partition) {
   const Bucket& bucket = buckets_[partition];
   const uint64_t begin = std::clamp(offset_, bucket.begin, bucket.begin + bucket.count);
   const uint64_t end = std::clamp(end_, begin, bucket.begin + bucket.count);
-  char* const* rows = bucket.rows == nullptr ? nullptr : bucket.rows + (begin - bucket.begin);
-  return std::make_unique<SortedReader>(input_, environment_, rows, end - begin);
-}
-
-char** FullSort::TakeRows(Arena& arena) {
-  char** rows = arena.AllocateArray<char*>(row_count());
-  for (Bucket& bucket : buckets_) {
-    std::copy_n(bucket.rows, bucket.count, rows + bucket.begin);
-    bucket.arena = nullptr;
-  }
-  return rows;
+  return std::make_unique<SortedReader>(input_, environment_, rows_ + begin, end - begin);
 }
 
 }  // namespace

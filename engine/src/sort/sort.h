@@ -19,8 +19,8 @@ class RowSort : public Sink {
   virtual const SortInput& input() const = 0;
   // Of a sealed sort: whether the rows are on disk, where partition 0 has all.
   virtual bool is_spilled() const = 0;
-  // Of one that is not, in order; what else it holds of them is freed.
-  virtual char** TakeRows(Arena& arena) = 0;
+  // Of one that is not, in order.
+  virtual char* const* rows() const = 0;
   virtual uint64_t row_count() const = 0;
 };
 std::unique_ptr<RowSort> CreateRowSort(const SortSpec& spec, ExecutionEnvironment& environment);

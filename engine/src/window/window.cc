@@ -228,8 +228,7 @@ class Window : public Sink {
   Window(const WindowSpec& spec, ExecutionEnvironment& environment)
       : environment_(environment),
         input_(spec, NumbersPartitions(spec)),
-        sort_(CreateRowSort(input_.sort(), environment)),
-        memory_(&environment.budget) {
+        sort_(CreateRowSort(input_.sort(), environment)) {
     if (NumbersPartitions(spec)) numbers_ = std::make_unique<PartitionNumbers>(input_, environment);
     if (spec.limit.count > 0) first_rows_ = std::make_unique<FirstRows>(input_, sort_->input(), environment);
   }
@@ -263,7 +262,7 @@ class Window : public Sink {
     if (sort_tasks > 0) return sort_tasks;
     sort_->Seal();
     if (sort_->is_spilled()) return 0;
-    rows_ = std::make_unique<OrderedRows>(input_, layout(), sort_->TakeRows(memory_), sort_->row_count());
+    rows_ = std::make_unique<OrderedRows>(input_, layout(), sort_->rows(), sort_->row_count());
     return static_cast<int>(rows_->task_count());
   }
   void RunFinishTask(int task) override {
@@ -319,7 +318,6 @@ class Window : public Sink {
   const std::unique_ptr<RowSort> sort_;
   std::unique_ptr<PartitionNumbers> numbers_;  // null: partitions have none, or no more rows come
   std::unique_ptr<FirstRows> first_rows_;      // null: no limit
-  Arena memory_;                               // of the array of rows
   std::unique_ptr<OrderedRows> rows_;
   std::vector<uint64_t> begins_;  // of what each reader reads, and the end
 };
