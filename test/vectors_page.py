@@ -97,8 +97,8 @@ What is not on this page is computed by PostgreSQL:
   evaluated for each day, or hour, if its format shows no more. A condition in HAVING is evaluated for each group.
 * So is a regular expression with back references, or with lookaround of more than one character, as `(?=abc)`. `~` and
   `!~` are then evaluated only of texts that have the longest plain string of the pattern, as `host` of `host(?=abc)`.
-* A condition in HAVING on `array_agg`, `json_agg` and the like, or with a volatile function or a correlated subquery, is
-  the `Filter` of the node that groups, for the groups that the other conditions leave. ORDER BY, windows and LIMIT
+* A condition in HAVING on `array_agg`, `json_agg` and the like, or with a volatile function or a correlated subquery,
+  is the `Filter` of the node that groups, for the groups that the other conditions leave. ORDER BY, windows and LIMIT
   above are then PostgreSQL's.
 * In the select list, PostgreSQL computes other functions from the rows or groups that the engine gives. All below runs
   in vectors, with ORDER BY and LIMIT: of a million texts that are ordered, `sha512` hashes as many as LIMIT lets out.
