@@ -362,6 +362,20 @@ translate_input(Translation *translation, Node *node)
 	return penumbra_plan_column(translation->plan, translation->current, place);
 }
 
+/* By PostgreSQL; a condition with a pattern only where its prefilter leaves it open. */
+static PenumbraExpr
+translate_for_host(Translation *translation, Node *node)
+{
+	PenumbraExpr expr = host_call_translate(translation, node);
+	Node	   *prefilter = expr < 0 ? NULL : translate_regex_prefilter(node);
+	PenumbraExpr args[2] = {prefilter == NULL ? -1 : translate_expr(translation, prefilter), expr};
+
+	if (args[0] < 0)
+		return expr;
+	return translate_call(translation, ((FuncExpr *) prefilter)->funcid == F_TEXTLIKE ? PENUMBRA_FN_AND
+						  : PENUMBRA_FN_OR, PENUMBRA_BOOL, args, 2);
+}
+
 static PenumbraExpr
 translate_shallow(Translation *translation, Node *node)
 {
@@ -384,8 +398,7 @@ translate_shallow(Translation *translation, Node *node)
 	if (!translation_is_runtime(node))
 	{
 		expr = translate_node(translation, node);
-		return expr >= 0 ? expr
-			: translate_regex_behind_literal(translation, node, host_call_translate(translation, node));
+		return expr >= 0 ? expr : translate_for_host(translation, node);
 	}
 	/* A constant lets the engine use zone maps and dictionaries; one that fails does so for the rows that ask. */
 	if (translation->runtime_values == NULL &&

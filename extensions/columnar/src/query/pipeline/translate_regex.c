@@ -25,7 +25,6 @@
 #include "query/pipeline/regex_automata.h"
 #include "query/pipeline/regex_literal.h"
 #include "query/pipeline/translate_constant.h"
-#include "query/pipeline/translate_expr.h"
 #include "query/pipeline/translate_regex.h"
 
 /* NULL: it is none. */
@@ -95,8 +94,8 @@ translate_regex(Translation *translation, const FunctionMapping *mapping, int gr
 	return translate_datum(translation, TEXTOID, PointerGetDatum(automata), false);
 }
 
-PenumbraExpr
-translate_regex_behind_literal(Translation *translation, Node *node, PenumbraExpr expr)
+Node *
+translate_regex_prefilter(Node *node)
 {
 	OpExpr	   *op = (OpExpr *) node;
 	bool		is_match;
@@ -104,17 +103,16 @@ translate_regex_behind_literal(Translation *translation, Node *node, PenumbraExp
 	const char *literal;
 	StringInfoData like;
 	int			bytes;
-	PenumbraExpr args[2] = {-1, expr};
 
-	if (expr < 0 || !IsA(node, OpExpr))
-		return expr;
+	if (!IsA(node, OpExpr))
+		return NULL;
 	set_opfuncid(op);
 	is_match = op->opfuncid == F_TEXTREGEXEQ;
 	pattern = is_match || op->opfuncid == F_TEXTREGEXNE ? text_constant(lsecond(op->args)) : NULL;
 	bytes = pattern == NULL ? 0 : regex_literal_find(pattern, &literal);
 	/* the error of a wrong pattern belongs to every text */
 	if (bytes == 0 || !regex_automata_is_valid(pattern, REG_ADVANCED | REG_NOSUB, op->inputcollid))
-		return expr;
+		return NULL;
 	initStringInfo(&like);
 	appendStringInfoChar(&like, '%');
 	for (int i = 0; i < bytes; i++)
@@ -124,12 +122,10 @@ translate_regex_behind_literal(Translation *translation, Node *node, PenumbraExp
 		appendStringInfoChar(&like, literal[i]);
 	}
 	appendStringInfoChar(&like, '%');
-	args[0] = translate_function(translation, is_match ? F_TEXTLIKE : F_TEXTNLIKE, BOOLOID, op->inputcollid,
+	return (Node *) makeFuncExpr(is_match ? F_TEXTLIKE : F_TEXTNLIKE, BOOLOID,
 								 list_make2(linitial(op->args),
 											makeConst(TEXTOID, -1, op->inputcollid, -1,
 													  PointerGetDatum(cstring_to_text_with_len(like.data, like.len)),
-													  false, false)));
-	if (args[0] < 0)
-		return expr;
-	return translate_call(translation, is_match ? PENUMBRA_FN_AND : PENUMBRA_FN_OR, PENUMBRA_BOOL, args, 2);
+													  false, false)),
+								 InvalidOid, op->inputcollid, COERCE_EXPLICIT_CALL);
 }

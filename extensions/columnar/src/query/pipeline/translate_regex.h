@@ -22,9 +22,9 @@ extern PenumbraExpr translate_regex(Translation *translation, const FunctionMapp
 									List *nodes, bool *is_global);
 
 /*
- * The same condition, which PostgreSQL evaluates, for texts alone that have what every match has: given the condition
- * and what was translated of it.
+ * What holds for each text for which a condition text ~ pattern holds, or the same of !~ the other way round: that it
+ * has a string in it, by LIKE or NOT LIKE.  NULL: the node is another, or nothing is known.
  */
-extern PenumbraExpr translate_regex_behind_literal(Translation *translation, Node *node, PenumbraExpr expr);
+extern Node *translate_regex_prefilter(Node *node);
 
 #endif							/* PENUMBRA_TRANSLATE_REGEX_H */
