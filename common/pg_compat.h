@@ -380,7 +380,17 @@ static inline bool
 compat_treats_nulls(const WindowFunc *function)
 {
 #if PG_VERSION_NUM >= 190000
-	return function->ignore_nulls != 0;
+	return function->ignore_nulls != NO_NULLTREATMENT;
+#else
+	return false;
+#endif
+}
+
+static inline bool
+compat_ignores_nulls(const WindowFunc *function)
+{
+#if PG_VERSION_NUM >= 190000
+	return function->ignore_nulls == PARSER_IGNORE_NULLS || function->ignore_nulls == IGNORE_NULLS;
 #else
 	return false;
 #endif

@@ -225,8 +225,8 @@ WINDOWS = """
 Offsets of frames are constants, parameters and stable expressions: of rows and groups, and in `RANGE` of integers,
 `real`, `double precision`, `numeric`, `date`, `timestamp` and `timestamptz`. `EXCLUDE` runs in vectors.
 
-PostgreSQL runs windows with `IGNORE NULLS`, and arguments that can fail for rows whose value nobody needs. If one
-window of a query is PostgreSQL's, all are; they get their rows sorted.
+`IGNORE NULLS` and `RESPECT NULLS` of PostgreSQL 19 run in vectors. PostgreSQL runs windows with arguments that can fail
+for rows whose value nobody needs. If one window of a query is PostgreSQL's, all are; they get their rows sorted.
 
 Without `ORDER BY` some values show in which order rows are read. Over one table it is the order of PostgreSQL's own
 plan, which runs where the engine cannot tell: with `PARTITION BY` alone, beside a window with an order, where an index

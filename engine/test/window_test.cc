@@ -232,6 +232,7 @@ class RandomWindow {
         if (!is_of_partition) function.default_value = nullptr;
         const bool has_count = is_of_partition || function.function == PENUMBRA_WINDOW_NTH_VALUE;
         if (has_count && Below(3) == 0) function.count_value = ColumnAt(kCount);
+        function.ignores_nulls = Below(3) == 0;
       } else if (function.function == PENUMBRA_WINDOW_NTILE) {
         function.result = PENUMBRA_INT4;
         function.count = 1 + Below(Below(2) != 0 ? 4 : 5000);
@@ -404,13 +405,25 @@ class RandomWindow {
       case PENUMBRA_WINDOW_LEAD: {
         const std::optional<int64_t> distance = CountOf(function, rows[i]);
         if (!distance) return "NULL";
-        const int64_t other = function.function == PENUMBRA_WINDOW_LAG ? place - *distance : place + *distance;
+        int64_t other = function.function == PENUMBRA_WINDOW_LAG ? place - *distance : place + *distance;
+        if (function.ignores_nulls && other != place) {
+          const int64_t step = other < place ? -1 : 1;
+          int64_t left = std::abs(other - place);
+          for (other = place + step; other >= 0 && other < count; other += step) {
+            if (table_[function.value->column].cells[rows[other]] && --left == 0) break;
+          }
+        }
         if (other >= 0 && other < count) return FormatOf(function.value->column, rows[other]);
         return function.default_value == nullptr ? "NULL" : FormatOf(function.default_value->column, rows[i]);
       }
       default: break;
     }
-    const std::vector<uint32_t> frame = FrameOf(function, rows, i);
+    std::vector<uint32_t> frame = FrameOf(function, rows, i);
+    if (function.ignores_nulls) {
+      frame.erase(std::remove_if(frame.begin(), frame.end(),
+                                 [&](uint32_t row) { return !table_[function.value->column].cells[row]; }),
+                  frame.end());
+    }
     switch (function.function) {
       case PENUMBRA_WINDOW_FIRST_VALUE: return frame.empty() ? "NULL" : FormatOf(function.value->column, frame[0]);
       case PENUMBRA_WINDOW_LAST_VALUE: return frame.empty() ? "NULL" : FormatOf(function.value->column, frame.back());

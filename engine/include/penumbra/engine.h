@@ -296,10 +296,11 @@ typedef enum PenumbraWindowFunction {
  * PenumbraExecOptions.host_frames computes it. */
 typedef struct PenumbraWindowCall {
   PenumbraWindowFunction function;
-  PenumbraExpr value;              /* of LAG to NTH_VALUE */
-  PenumbraExpr default_value;      /* of LAG and LEAD, of the value's type; -1: NULL */
-  int64_t count;                   /* LAG, LEAD: rows; NTH_VALUE: the n-th; NTILE: buckets */
-  PenumbraExpr count_value;        /* int4, in place of `count`: NTILE's of the first row with one; -1: none */
+  PenumbraExpr value;         /* of LAG to NTH_VALUE */
+  PenumbraExpr default_value; /* of LAG and LEAD, of the value's type; -1: NULL */
+  int64_t count;              /* LAG, LEAD: rows; NTH_VALUE: the n-th; NTILE: buckets */
+  PenumbraExpr count_value;   /* int4, in place of `count`: NTILE's of the first row with one; -1: none */
+  bool ignores_nulls;         /* LAG to NTH_VALUE: rows whose value is NULL are not there, but LAG's and LEAD's own */
   PenumbraAggregateCall aggregate; /* of AGGREGATE; not DISTINCT */
   /* The frame, of FIRST_VALUE to AGGREGATE. */
   PenumbraFrameMode mode;

@@ -81,6 +81,7 @@ bool Plan::CheckWindowCall(PenumbraOperator input, const PenumbraWindowCall& cal
   const bool is_of_other_row = IsOfOtherRow(call.function);
   function->function = call.function;
   function->count = call.count;
+  function->ignores_nulls = call.ignores_nulls;
   function->mode = call.mode;
   function->exclusion = call.exclusion;
   function->start = call.start;

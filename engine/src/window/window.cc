@@ -26,6 +26,8 @@ bool BeginsAnywhere(const WindowFunctionSpec& function) {
   };
   const bool is_of_frame = function.function >= PENUMBRA_WINDOW_FIRST_VALUE;
   if (function.function == PENUMBRA_WINDOW_AGGREGATE) return is_near(function.start) && is_near(function.end);
+  // A row may be far where others have no value.
+  if (function.ignores_nulls) return false;
   // What NTILE's first row says.
   if (function.function == PENUMBRA_WINDOW_NTILE && function.count_value != nullptr) return false;
   // Cursors begin with the partition.

@@ -127,6 +127,60 @@ class Buckets : public WindowFunction {
   uint64_t first_ = 0;
 };
 
+// Which rows of a partition have a value: they are numbered from 0.
+class RowsWithValue {
+ public:
+  RowsWithValue(const RowLayout& layout, int column, const ExecutionEnvironment& environment)
+      : layout_(layout), column_(column), environment_(environment) {}
+
+  // Of the partition [begin, end).
+  void FindIn(const WindowRows& rows, uint64_t begin, uint64_t end) {
+    if (begin_ == begin && end_ == end) return;
+    begin_ = begin;
+    end_ = end;
+    const uint64_t words = (end - begin) / 64 + 1;
+    bits_.assign(words, 0);
+    numbers_.resize(words);
+    count_ = 0;
+    for (uint64_t word = 0; word < words; ++word) {
+      if (word % kPollWords == 0) environment_.CheckCancelled();
+      numbers_[word] = count_;
+      const uint64_t first = begin + word * 64, past = std::min(first + 64, end);
+      for (uint64_t row = first; row < past; ++row) {
+        if (row + kPrefetchRows < end) __builtin_prefetch(*rows.at(row + kPrefetchRows));
+        bits_[word] |= uint64_t{!layout_.IsNull(*rows.at(row), column_)} << (row - first);
+      }
+      count_ += static_cast<uint64_t>(__builtin_popcountll(bits_[word]));
+    }
+  }
+  uint64_t count() const { return count_; }
+  // How many are before the row.
+  uint64_t Before(uint64_t row) const {
+    const uint64_t word = (row - begin_) / 64, lower = (uint64_t{1} << ((row - begin_) % 64)) - 1;
+    return numbers_[word] + static_cast<uint64_t>(__builtin_popcountll(bits_[word] & lower));
+  }
+  uint64_t RowOf(uint64_t number) const {
+    const auto past = std::upper_bound(numbers_.begin(), numbers_.end(), number);
+    const auto word = static_cast<uint64_t>(past - numbers_.begin()) - 1;
+    uint64_t bits = bits_[word];
+    for (uint64_t left = number - numbers_[word]; left > 0; --left) bits &= bits - 1;
+    return begin_ + word * 64 + static_cast<uint64_t>(__builtin_ctzll(bits));
+  }
+
+ private:
+  static constexpr uint64_t kPollWords = 1024;
+  static constexpr uint64_t kPrefetchRows = 16;
+
+  const RowLayout& layout_;
+  const int column_;
+  const ExecutionEnvironment& environment_;
+  uint64_t begin_ = UINT64_MAX;
+  uint64_t end_ = 0;
+  std::vector<uint64_t> bits_;
+  std::vector<uint64_t> numbers_;  // of the first of each word
+  uint64_t count_ = 0;
+};
+
 // Of another row, which `place_of` finds; past the partition's or the frame's end it is the default.
 class RowValue : public WindowFunction {
  public:
@@ -137,7 +191,8 @@ class RowValue : public WindowFunction {
         column_(input.ColumnOf(*spec.value)),
         default_column_(spec.default_value == nullptr ? -1 : input.ColumnOf(*spec.default_value)),
         count_column_(spec.count_value == nullptr ? -1 : input.ColumnOf(*spec.count_value)),
-        frames_(spec, input, layout, environment) {}
+        frames_(spec, input, layout, environment),
+        with_value_(layout, column_, environment) {}
 
   Vector Evaluate(const WindowBatch& batch, Arena& arena) override {
     if (!IsOfPartition()) frames_.Find(batch);
@@ -150,6 +205,7 @@ class RowValue : public WindowFunction {
     for (uint32_t i = 0; i < batch.count; ++i) {
       uint64_t place = batch.begin + i;
       const bool has_count = count_column_ < 0 || counts.IsValid(i);
+      if (spec_.ignores_nulls) with_value_.FindIn(batch.rows, batch.partition_begins[i], batch.partition_ends[i]);
       const bool is_found = has_count && Find(batch, i, count_column_ < 0 ? spec_.count : CountOf(counts, i), &place);
       rows[i] = *batch.rows.at(place);
       __builtin_prefetch(rows[i]);
@@ -181,6 +237,7 @@ class RowValue : public WindowFunction {
     if (IsOfPartition()) {
       const bool is_before = (spec_.function == PENUMBRA_WINDOW_LAG) == (count >= 0);
       const uint64_t distance = static_cast<uint64_t>(count < 0 ? -count : count);
+      if (spec_.ignores_nulls && distance > 0) return FindWithValue(is_before, distance, place);
       if (is_before ? distance > *place - batch.partition_begins[i] : distance >= batch.partition_ends[i] - *place) {
         return false;
       }
@@ -190,30 +247,49 @@ class RowValue : public WindowFunction {
     const uint64_t nth = spec_.function == PENUMBRA_WINDOW_NTH_VALUE ? static_cast<uint64_t>(count) - 1 : 0;
     const bool is_last = spec_.function == PENUMBRA_WINDOW_LAST_VALUE;
     const uint64_t begin = frames_.begins[i], end = frames_.ends[i];
-    if (frames_.has_holes()) return FindInParts(nth, is_last, i, place);
+    if (frames_.has_holes() || spec_.ignores_nulls) return FindInParts(nth, is_last, i, place);
     if (nth >= end - begin) return false;
     *place = is_last ? end - 1 : begin + nth;
     return true;
   }
+  bool FindWithValue(bool is_before, uint64_t distance, uint64_t* place) const {
+    const uint64_t number = with_value_.Before(is_before ? *place : *place + 1);
+    if (is_before ? distance > number : distance > with_value_.count() - number) return false;
+    *place = with_value_.RowOf(is_before ? number - distance : number + distance - 1);
+    return true;
+  }
   // Of a frame with a hole: before it, the row itself, after it.
   bool FindInParts(uint64_t nth, bool is_last, uint32_t i, uint64_t* place) const {
+    using Part = std::pair<uint64_t, uint64_t>;
     const uint64_t row = *place;
+    if (!frames_.has_holes()) return FindIn({Part{frames_.begins[i], frames_.ends[i]}}, nth, is_last, place);
     const uint64_t own = frames_.KeepsOwnRow(row, i) ? row + 1 : row;
-    const std::pair<uint64_t, uint64_t> parts[] = {
-        {frames_.begins[i], frames_.hole_begins[i]}, {row, own}, {frames_.hole_ends[i], frames_.ends[i]}};
+    return FindIn(
+        {Part{frames_.begins[i], frames_.hole_begins[i]}, Part{row, own}, Part{frames_.hole_ends[i], frames_.ends[i]}},
+        nth, is_last, place);
+  }
+  bool FindIn(std::initializer_list<std::pair<uint64_t, uint64_t>> parts, uint64_t nth, bool is_last,
+              uint64_t* place) const {
     bool is_found = false;
-    for (const auto& [begin, end] : parts) {
+    for (auto [begin, end] : parts) {
       if (begin >= end) continue;
+      if (spec_.ignores_nulls) {
+        begin = with_value_.Before(begin);
+        end = with_value_.Before(end);
+        if (begin == end) continue;
+      }
       if (is_last) {
         *place = end - 1;
         is_found = true;
       } else if (nth < end - begin) {
         *place = begin + nth;
-        return true;
+        is_found = true;
+        break;
       } else {
         nth -= end - begin;
       }
     }
+    if (is_found && spec_.ignores_nulls) *place = with_value_.RowOf(*place);
     return is_found;
   }
 
@@ -223,6 +299,7 @@ class RowValue : public WindowFunction {
   const int default_column_;
   const int count_column_;
   WindowFrames frames_;
+  RowsWithValue with_value_;
 };
 
 }  // namespace

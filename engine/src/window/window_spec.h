@@ -27,6 +27,7 @@ struct WindowFunctionSpec {
   const Expr* default_value = nullptr;  // of LAG and LEAD; null: NULL
   int64_t count = 0;                    // of LAG, LEAD, NTH_VALUE: rows; of NTILE: buckets
   const Expr* count_value = nullptr;    // int4, in place of it
+  bool ignores_nulls = false;           // of LAG to NTH_VALUE
   AggregateSpec aggregate = {};         // of AGGREGATE
   PenumbraFrameMode mode = PENUMBRA_FRAME_RANGE;
   PenumbraFrameExclusion exclusion = PENUMBRA_EXCLUDE_NO_OTHERS;

@@ -329,12 +329,14 @@ SELECT * FROM offsets('(int)', 'SELECT id, lag(v, $1) OVER w, ntile($1) OVER w, 
 SELECT * FROM offsets('(int)', 'SELECT x, (SELECT sum(s) FROM (SELECT sum(v) OVER (ORDER BY id ROWS x PRECEDING) AS s FROM win WHERE p = $1) s) FROM generate_series(0, 2) x', '5');
 RESET plan_cache_mode;
 SELECT x, (SELECT max(r) FROM (SELECT rank() OVER (ORDER BY o) AS r FROM win WHERE p = x) s) FROM generate_series(0, 2) x;
--- IGNORE NULLS of PostgreSQL 19 is PostgreSQL's
+-- IGNORE NULLS of PostgreSQL 19 runs in vectors
 CREATE FUNCTION ignores_nulls() RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE
 	query text := 'SELECT md5(string_agg(q::text, '','' ORDER BY id)) FROM (SELECT id, lag(v) IGNORE NULLS OVER w, lead(v, 2, 9) IGNORE NULLS OVER w,
 		first_value(v) IGNORE NULLS OVER w, last_value(v) IGNORE NULLS OVER w, nth_value(v, 2) RESPECT NULLS OVER w,
-		nth_value(v, 3) IGNORE NULLS OVER (w ROWS BETWEEN 4 PRECEDING AND 4 FOLLOWING) FROM win WINDOW w AS (PARTITION BY p ORDER BY id)) q';
+		nth_value(v, 3) IGNORE NULLS OVER (w ROWS BETWEEN 4 PRECEDING AND 4 FOLLOWING EXCLUDE CURRENT ROW), lag(v, 0) IGNORE NULLS OVER w,
+		lead(v, v - 1, -9) IGNORE NULLS OVER w, last_value(v) IGNORE NULLS OVER (w ROWS 3 PRECEDING EXCLUDE TIES)
+		FROM win WINDOW w AS (PARTITION BY p ORDER BY id)) q';
 	answer text;
 	answers text[];
 	mode text;
@@ -347,7 +349,7 @@ BEGIN
 		EXECUTE query INTO answer;
 		answers := answers || answer;
 	END LOOP;
-	RETURN (SELECT count(DISTINCT a) = 1 FROM unnest(answers) a);
+	RETURN (SELECT count(DISTINCT a) = 1 FROM unnest(answers) a) AND (SELECT vectors > 0 AND postgres = 0 FROM windows(query));
 END $$;
 SELECT ignores_nulls();
 SET work_mem = '64kB';

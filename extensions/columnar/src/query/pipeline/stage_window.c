@@ -433,8 +433,6 @@ translate_window_function(Translation *translation, WindowFunc *function, const 
 	bool		has_order = stage->sort_flags != NIL;
 	int			options = frame_of(stage, function->winref)->frameOptions;
 
-	if (compat_treats_nulls(function))
-		return translation_refuse(translation, "window function with IGNORE or RESPECT NULLS") >= 0;
 	if (!translate_frame(translation, stage, frame_of(stage, function->winref), call) ||
 		(is_in_row_order(stage) && !translate_frame_of_peers(translation, options, call)))
 		return false;
@@ -451,6 +449,11 @@ translate_window_function(Translation *translation, WindowFunc *function, const 
 			return translation_refuse(translation, psprintf("window function %s",
 															format_procedure(function->winfnoid))) >= 0;
 		call->function = functions[i].function;
+		call->ignores_nulls = compat_ignores_nulls(function);
+		/* an error of the other functions */
+		if (compat_treats_nulls(function) &&
+			(call->function < PENUMBRA_WINDOW_LAG || call->function > PENUMBRA_WINDOW_NTH_VALUE))
+			return translation_refuse(translation, "window function with IGNORE or RESPECT NULLS") >= 0;
 		if (is_in_row_order(stage) && !functions[i].needs_order)
 			return translation_refuse(translation, "rank without ORDER BY beside a row number") >= 0;
 		if (!translate_arguments(translation, function, call))
