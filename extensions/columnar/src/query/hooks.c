@@ -299,8 +299,8 @@ penumbra_planner(COMPAT_PLANNER_PARAMETERS)
 		query = late;
 		late_stmt = plan_single_ctes(COMPAT_PLANNER_ARGUMENTS, has_ctes, &of_late);
 		query = given;
-		if (plan_walk_finds_ours(late_stmt) &&
-			(MODE_IS_FORCED() || late_stmt->planTree->total_cost < stmt->planTree->total_cost))
+		if (MODE_IS_FORCED() ? require_plan_is_penumbra(late_stmt)
+			: plan_walk_finds_ours(late_stmt) && late_stmt->planTree->total_cost < stmt->planTree->total_cost)
 		{
 			stmt = late_stmt;
 			planning = of_late;
