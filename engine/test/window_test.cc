@@ -168,7 +168,9 @@ class RandomWindow {
         {"min", kText, PENUMBRA_TEXT},
     };
     function->function = PENUMBRA_WINDOW_AGGREGATE;
-    if (has_places_ && Below(4) == 0) return SetStringAgg(function);
+    // Of more rows the texts of one column can take gigabytes.
+    constexpr uint32_t kJoinedRowsMax = 3000;
+    if (has_places_ && rows_ <= kJoinedRowsMax && Below(4) == 0) return SetStringAgg(function);
     const Choice& choice = kChoices[Below(std::size(kChoices))];
     function->result = choice.result;
     function->aggregate.function = AggregateOf(choice.name);
@@ -472,14 +474,16 @@ class RandomWindow {
   }
 
   std::string Joined(const AggregateSpec& aggregate, const std::vector<uint32_t>& rows) const {
-    std::optional<std::string> text;
+    std::string text;
+    bool is_first = true;
     for (uint32_t row : rows) {
       if (aggregate.filter != nullptr && table_[kFilter].cells[row] != "t") continue;
       if (!table_[kText].cells[row]) continue;
-      if (text) *text += aggregate.delimiter != nullptr ? ", " : table_[kPlace].cells[row].value_or("");
-      text = text.value_or("") + *table_[kText].cells[row];
+      if (!is_first) text += aggregate.delimiter != nullptr ? ", " : table_[kPlace].cells[row].value_or("");
+      text += *table_[kText].cells[row];
+      is_first = false;
     }
-    return *text;
+    return text;
   }
   std::string AggregateOfRows(const AggregateSpec& aggregate, const std::vector<uint32_t>& rows) const {
     const int column = aggregate.arguments.empty() ? static_cast<int>(kId) : aggregate.arguments[0]->column;
