@@ -28,8 +28,10 @@
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/tlist.h"
+#include "rewrite/rewriteManip.h"
 
 #include "query/paths/late_targets.h"
+#include "query/paths/narrow_ctes.h"
 
 /* The expressions of a moved target, of which `limited` has the parts without subqueries as columns. */
 typedef struct Move
@@ -120,12 +122,6 @@ move_mutator(Node *node, void *context)
 	return expression_tree_mutator(node, move_mutator, context);
 }
 
-static bool
-has_sublink_walker(Node *node, void *context)
-{
-	return node != NULL && (IsA(node, SubLink) || expression_tree_walker(node, has_sublink_walker, context));
-}
-
 /* Makes the level's CTEs those of a level around it.  *context: depth of the level in hand. */
 static bool
 raise_ctes_walker(Node *node, void *context)
@@ -155,9 +151,8 @@ raise_ctes_walker(Node *node, void *context)
 static Query *
 select_from(Query *limited, const Query *given, List *targets)
 {
-	Query	   *query = makeNode(Query);
+	Query	   *query;
 	RangeTblEntry *rte = makeNode(RangeTblEntry);
-	RangeTblRef *ref = makeNode(RangeTblRef);
 	Index		depth = 0;
 	ListCell   *lc;
 
@@ -168,19 +163,13 @@ select_from(Query *limited, const Query *given, List *targets)
 	rte->inFromCl = true;
 	foreach(lc, limited->targetList)
 		rte->eref->colnames = lappend(rte->eref->colnames, makeString(lfirst_node(TargetEntry, lc)->resname));
-	ref->rtindex = 1;
-	query->commandType = CMD_SELECT;
-	query->querySource = given->querySource;
+	query = narrow_ctes_select_all(rte, limited, NULL);
 	query->queryId = given->queryId;
-	query->canSetTag = given->canSetTag;
 	query->stmt_location = given->stmt_location;
 	query->stmt_len = given->stmt_len;
-	query->hasRowSecurity = given->hasRowSecurity;
 	query->hasSubLinks = true;
 	query->hasRecursive = given->hasRecursive;
 	query->cteList = limited->cteList;
-	query->rtable = list_make1(rte);
-	query->jointree = makeFromExpr(list_make1(ref), NULL);
 	query->targetList = targets;
 	query->sortClause = copyObject(given->sortClause);
 	limited->cteList = NIL;
@@ -215,7 +204,7 @@ late_targets(Query *query)
 		TargetEntry *target = copyObject(lfirst_node(TargetEntry, lc));
 
 		targets = lappend(targets, target);
-		if (target->ressortgroupref != 0 || !has_sublink_walker((Node *) target->expr, NULL) ||
+		if (target->ressortgroupref != 0 || !checkExprHasSubLink((Node *) target->expr) ||
 			contain_volatile_functions((Node *) target->expr))
 			target->expr = (Expr *) add_column(move.limited, target);
 	}
@@ -223,7 +212,7 @@ late_targets(Query *query)
 	{
 		TargetEntry *target = lfirst_node(TargetEntry, lc);
 
-		if (has_sublink_walker((Node *) target->expr, NULL))
+		if (checkExprHasSubLink((Node *) target->expr))
 			target->expr = (Expr *) move_mutator((Node *) target->expr, &move);
 	}
 	if (move.is_impossible || !move.is_correlated)
