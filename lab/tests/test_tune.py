@@ -1,5 +1,6 @@
 """`penumbra tune project` on a tiny C program from end to end, and everything that may go wrong."""
 
+import _thread
 import json
 import os
 import re
@@ -25,6 +26,7 @@ from penumbra_lab.run import cpus
 from penumbra_lab.run.document import RunDocument, Variant, read_run, utc_now
 from penumbra_lab.run.pgbench import WORKLOADS, Workload
 from penumbra_lab.run.sweep import LEVEL_TIME, THROUGHPUT
+from penumbra_lab.server import terminate_like_interrupt
 from penumbra_lab.tune import callgrind, counters, project
 from penumbra_lab.tune.callgrind import COST
 from penumbra_lab.tune.evaluate import Evaluator
@@ -515,6 +517,25 @@ def test_an_interrupt_while_a_thread_starts_ends_its_program(source, tmp_path, m
             evaluator.counts([project.recipe("-ftracer")], "flags")
         started[0].join(timeout=30)
         assert not started[0].is_alive()
+    assert not _running(ENDLESS)
+
+
+def test_a_signal_that_does_not_wake_the_thread_is_seen(source, tmp_path):
+    project, place = Tree(source, tmp_path), tmp_path / "place"
+
+    def interrupt():
+        while not _running(ENDLESS):
+            time.sleep(0.05)
+        _thread.interrupt_main(signal.SIGTERM)  # as if it had come just before the thread slept
+
+    with Journal(place / "journal.jsonl") as journal, terminate_like_interrupt():
+        evaluator = _evaluator(project, place, journal, timeout=20.0)
+        thread = threading.Thread(target=interrupt)
+        thread.start()
+        with pytest.raises(KeyboardInterrupt):
+            evaluator.counts([project.recipe("-ftracer")], "flags")
+        thread.join()
+    assert not journal.entries  # the build was ended, not given up after its time
     assert not _running(ENDLESS)
 
 

@@ -4,7 +4,7 @@ import shutil
 import threading
 import time
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from pathlib import Path
 
 from penumbra_lab.errors import LabError
@@ -13,6 +13,10 @@ from penumbra_lab.tune.execute import Executor, Infeasible
 from penumbra_lab.tune.journal import Budget, Journal
 from penumbra_lab.tune.project import Project
 from penumbra_lab.tune.space import Recipe
+
+# A signal that comes after Python's last look for one and before the thread sleeps does not wake
+# it, so no wait is without an end.
+WAIT_SECONDS = 0.1
 
 
 class Evaluator:
@@ -51,6 +55,8 @@ class Evaluator:
             work = [pool.submit(self._evaluate_one, recipe, phase, number % self.builders)
                     for number, recipe in enumerate(recipes)]  # fmt: skip
             for future in work:
+                while not future.done():
+                    wait([future], WAIT_SECONDS)
                 future.result()
         except BaseException:
             # Ctrl-C comes to this thread; the others see the event within a tenth of a second. It
