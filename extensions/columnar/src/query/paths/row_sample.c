@@ -54,7 +54,7 @@
 /* Of twice as many. */
 #define SAMPLED_SHARE(rows) Min(1, 2.0 * SAMPLED_CHUNKS * SAMPLED_CHUNK_ROWS / (rows))
 /* In a smaller one they cannot be wrong by much. */
-#define SAMPLED_ROWS_MIN 1000.0
+#define SAMPLED_ROWS_MIN 2.0
 #define SAMPLED_COLUMNS_MAX 8
 /* Of the rows, less of them in the cache tell little. */
 #define COVERED_SHARE_MIN 0.9

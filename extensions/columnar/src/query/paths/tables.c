@@ -346,5 +346,8 @@ tables_find(PlannerInfo *root, RelOptInfo *rel, RangeTblEntry *rte)
 		return table->fetched == NIL || table->is_fetched_last ? table : NULL;
 	if (rte->rtekind != RTE_RELATION || rte->relid < FirstNormalObjectId || tables_is_target_or_locked(root, rel))
 		return NULL;
-	return tables_examine(root, rel, rte, true);
+	table = tables_examine(root, rel, rte, true);
+	if (table != NULL)
+		planning_current()->joined_tables = lappend(planning_current()->joined_tables, table);
+	return table;
 }

@@ -571,12 +571,12 @@ rel_pipeline_find(RelOptInfo *rel)
 	return entry == NULL ? NULL : entry->planned;
 }
 
-ServedTable *
-rel_pipeline_find_table(RelOptInfo *rel)
+static ServedTable *
+find_table(List *tables, const RelOptInfo *rel)
 {
 	ListCell   *lc;
 
-	foreach(lc, planning_current()->tables)
+	foreach(lc, tables)
 	{
 		ServedTable *table = lfirst(lc);
 
@@ -584,4 +584,12 @@ rel_pipeline_find_table(RelOptInfo *rel)
 			return table;
 	}
 	return NULL;
+}
+
+ServedTable *
+rel_pipeline_find_table(RelOptInfo *rel)
+{
+	ServedTable *table = find_table(planning_current()->tables, rel);
+
+	return table != NULL ? table : find_table(planning_current()->joined_tables, rel);
 }

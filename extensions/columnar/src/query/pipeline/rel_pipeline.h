@@ -89,7 +89,7 @@ typedef struct PenumbraPath
 	Cost		total_cost;		/* what it costs; the path says less where core_path_outbid() lowered it */
 } PenumbraPath;
 
-/* The table as it was found for its scan, or NULL. */
+/* The table as it was found for its scan or for a join, or NULL. */
 extern ServedTable *rel_pipeline_find_table(RelOptInfo *rel);
 
 /* A pipeline with a scan of the relation's columns and no other stage yet. */

@@ -39,6 +39,7 @@ typedef struct Planning
 	bool		is_permitted;	/* see privileges_permit() */
 	PlannerInfo *root;			/* the query level that paths or a plan are made for */
 	List	   *tables;			/* of ServedTable * */
+	List	   *joined_tables;	/* the same: small tables, at which joins alone look */
 	List	   *wishes;			/* of Wish *: tables that the cache does not cover, see wishes.h */
 	HTAB	   *pipelines;		/* RelPipelines by relation; NULL: none yet */
 	List	   *clauses;		/* of JoinClause *: what the engine makes of conditions of joins */
