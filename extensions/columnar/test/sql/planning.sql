@@ -186,6 +186,38 @@ EXPLAIN (COSTS OFF) SELECT id, count(*), min(note) FROM numbered GROUP BY id ORD
 EXPLAIN (COSTS OFF) SELECT * FROM numbered WHERE note LIKE '%y%' ORDER BY id LIMIT 10;
 EXPLAIN (COSTS OFF) SELECT kind, count(*) FROM numbered GROUP BY kind ORDER BY count(*) DESC LIMIT 3;
 
+-- How many rows are expected to pass is asked of the rows, where columns depend on each other or on a joined table's
+-- names, and where a condition computes something: as many as come, within a factor of two.
+CREATE TABLE kinds (kind int PRIMARY KEY, name text);
+INSERT INTO kinds SELECT i, 'kind ' || i FROM generate_series(1, 20) i;
+CREATE TABLE measured (id int PRIMARY KEY, kind int, unit text, value int);
+INSERT INTO measured SELECT i, k, 'unit ' || k, i FROM
+  (SELECT i, CASE WHEN i % 10 < 4 THEN 3 ELSE 1 + i % 20 END AS k FROM generate_series(1, 200000) i) numbered;
+VACUUM ANALYZE kinds, measured;
+SELECT penumbra.load('measured') > 0 AND penumbra.load('kinds') > 0 AS loaded;
+CREATE FUNCTION is_expected(query text) RETURNS boolean LANGUAGE plpgsql AS $$
+DECLARE
+  line text;
+  found numeric;
+BEGIN
+  EXECUTE query INTO found;
+  FOR line IN EXECUTE 'EXPLAIN ' || query LOOP
+    IF line LIKE '%Vector Inner Join%' THEN
+      RETURN substring(line FROM 'rows=([0-9]+)')::numeric BETWEEN found / 2 AND found * 2;
+    END IF;
+  END LOOP;
+  RETURN false;
+END $$;
+SELECT is_expected('SELECT count(*) FROM measured m JOIN kinds k USING (kind) WHERE name = ''kind 3''') AS name_in_joined,
+  is_expected('SELECT count(*) FROM measured m JOIN kinds k USING (kind) WHERE m.kind = 7 AND unit = ''unit 7''') AS two,
+  is_expected('SELECT count(*) FROM measured m JOIN kinds k USING (kind) WHERE value % 2 = 0') AS computed,
+  is_expected('SELECT count(*) FROM measured m JOIN kinds k USING (kind) WHERE unit LIKE ''%3''') AS pattern;
+-- Of values that no row of a sample has the statistics know more.
+EXPLAIN (COSTS OFF) SELECT count(*) FROM measured m JOIN kinds k USING (kind) JOIN measured n ON n.id = m.value
+WHERE m.unit = 'unit 3' AND m.value = 17;
+DROP TABLE kinds, measured;
+DROP FUNCTION is_expected;
+
 -- a refused query says why
 SET penumbra.mode = auto;
 SELECT e IS NULL AS is_null FROM events e LIMIT 1;

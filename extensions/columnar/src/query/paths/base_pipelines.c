@@ -25,6 +25,7 @@
 #include "query/paths/external_rows_plan.h"
 #include "query/paths/function_columns.h"
 #include "query/paths/limits.h"
+#include "query/paths/row_sample.h"
 #include "query/paths/subplans.h"
 #include "query/paths/tables.h"
 #include "query/pipeline/cost.h"
@@ -188,6 +189,8 @@ pipeline_of_table(PlannerInfo *root, RelOptInfo *rel)
 		if (table == NULL || (table->fetched != NIL && !table->is_fetched_last) ||
 			!(MODE_IS_FORCED() || table->coverage.cached_pages > 0 || rel->pages < UNCACHED_PAGES_MAX))
 			return NULL;
+		if (bms_membership(root->all_baserels) == BMS_MULTIPLE)
+			row_sample_take_joined(root, table);
 		tables = list_make1(table);
 	}
 	else if (!collect_children(root, rel->relid, &tables) || tables == NIL)

@@ -5,7 +5,8 @@
  *
  * PostgreSQL's search spends most of its time on ways to join that lose where
  * ours wins: merge joins, parallel plans, loops over what is kept.  It runs
- * without them first, and as a whole if ours is not the cheapest then.
+ * without them first, and as a whole if ours is not the cheapest then and what
+ * is costs more than such a search.
  *
  * From geqo_threshold relations on, PostgreSQL tries random orders and frees
  * what it built for each, so that nothing of it can be continued.  Greedy
@@ -23,6 +24,8 @@
  */
 #include "postgres.h"
 
+#include <math.h>
+
 #include "miscadmin.h"
 #include "optimizer/joininfo.h"
 #include "optimizer/pathnode.h"
@@ -34,6 +37,7 @@
 #include "query/paths/join_search.h"
 #include "query/pipeline/rel_pipeline.h"
 #include "query/planning/node_kinds.h"
+#include "query/planning/path_walk.h"
 #include "query/planning/planning.h"
 
 /* Two of what is joined so far, and their join. */
@@ -152,8 +156,6 @@ join_all(PlannerInfo *root, List *relations)
 
 /* From so many relations on PostgreSQL's other methods cost more time than they may gain. */
 #define SIMPLE_LEVELS_MIN 4
-/* Of a table with more rows, some that an index finds may be all that the joins look at: PostgreSQL's work. */
-#define LOOKED_UP_ROWS_MIN 10000
 
 /* Whether the joins of all relations can be ours, and the simple methods are enough to see if they should be. */
 static bool
@@ -166,10 +168,8 @@ may_be_simple(PlannerInfo *root, int levels, List *relations, bool is_genetic)
 	foreach(lc, relations)
 	{
 		RelOptInfo *rel = lfirst(lc);
-		const Path *path = rel->cheapest_total_path;
 
-		if (base_pipelines_find(root, rel) == NULL ||
-			(!is_genetic && rel->tuples >= LOOKED_UP_ROWS_MIN && (IsA(path, IndexPath) || IsA(path, BitmapHeapPath))))
+		if (base_pipelines_find(root, rel) == NULL || (!is_genetic && path_walk_rows_are_found(rel)))
 			return false;
 	}
 	return true;
@@ -207,6 +207,13 @@ search_simple(PlannerInfo *root, int levels, List *relations, bool is_genetic)
 	return joined;
 }
 
+/* What the search as a whole costs at least, of so many relations: each doubles it. */
+static Cost
+search_cost(int levels)
+{
+	return ldexp(8, levels);
+}
+
 RelOptInfo *
 join_search_simple(PlannerInfo *root, int levels, List *relations, bool is_genetic)
 {
@@ -218,7 +225,8 @@ join_search_simple(PlannerInfo *root, int levels, List *relations, bool is_genet
 		return NULL;
 	root->join_rel_hash = NULL;
 	joined = search_simple(root, levels, relations, is_genetic);
-	if (joined != NULL && (is_genetic || path_is_ours(joined->cheapest_total_path)))
+	if (joined != NULL && (is_genetic || path_is_ours(joined->cheapest_total_path) ||
+						   joined->cheapest_total_path->total_cost < search_cost(levels)))
 		return joined;
 	/* Another search must not find what this one has made; the genetic one would add paths to it and free them. */
 	root->join_rel_list = list_truncate(root->join_rel_list, known);

@@ -30,6 +30,7 @@
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/restrictinfo.h"
+#include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/selfuncs.h"
 #include "utils/typcache.h"
@@ -44,6 +45,7 @@
 #include "query/pipeline/translate_type.h"
 #include "query/pipeline/translation.h"
 #include "query/planning/expression_columns.h"
+#include "query/planning/path_walk.h"
 #include "query/planning/privileges.h"
 #include "query/planning/relation_numbers.h"
 
@@ -51,10 +53,12 @@
 #define SAMPLED_ROWS_MAX 131072.0
 #define SAMPLED_CHUNKS	16
 #define SAMPLED_CHUNK_ROWS	2048
+/* Beside statistics, which know rare values better: a sample of a millisecond with a pattern in it. */
+#define JOINED_CHUNK_ROWS 512
 /* Of twice as many. */
 #define SAMPLED_SHARE(rows) Min(1, 2.0 * SAMPLED_CHUNKS * SAMPLED_CHUNK_ROWS / (rows))
-/* In a smaller one they cannot be wrong by much. */
-#define SAMPLED_ROWS_MIN 2.0
+/* In a smaller one distinct values cannot be wrong by much. */
+#define DISTINCT_ROWS_MIN 1000.0
 #define SAMPLED_COLUMNS_MAX 8
 /* Of the rows, less of them in the cache tell little. */
 #define COVERED_SHARE_MIN 0.9
@@ -212,16 +216,11 @@ known_sample(PlannerInfo *root, const ServedTable *table, bool is_of_all)
 	return entry;
 }
 
-/* Of rows of which none passes, there may be one in as many. */
-static double
-share_of(double passed, double rows, bool is_of_all)
-{
-	return (is_of_all ? passed : Max(passed, 0.5)) / rows;
-}
-
+/* chunk_rows: to look at of each of some chunks; 0: all of all.  rare: the share at most if none of them passes. */
 static void
-take(PlannerInfo *root, ServedTable *table, Relation relation, bool is_of_all)
+take(PlannerInfo *root, ServedTable *table, Relation relation, uint32 chunk_rows, double rare)
 {
+	bool		is_of_all = chunk_rows == 0;
 	const Pipeline *pipeline = rel_pipeline_begin_scan(root, table->rel->relid, table->attnums);
 	int64		values[1 + 2 * SAMPLED_COLUMNS_MAX];
 	double		rows;
@@ -236,9 +235,9 @@ take(PlannerInfo *root, ServedTable *table, Relation relation, bool is_of_all)
 	if (stage_scan_add_to_plan(translation, pipeline->top) &&
 		add_quals(root, translation, table) && add_aggregates(translation, pipeline->top, table, is_of_all) &&
 		cache_aggregate(relation, table->columns, list_length(table->attnums), is_of_all ? 0 : SAMPLED_CHUNKS,
-						is_of_all ? 0 : SAMPLED_CHUNK_ROWS, translation->plan, pipeline->top->operator, values,
+						chunk_rows, translation->plan, pipeline->top->operator, values,
 						&rows) && rows > 0)
-		table->sampled_share = share_of(values[0], rows, is_of_all);
+		table->sampled_share = values[0] > 0 ? values[0] / rows : Min(rare, 0.5 / rows);
 	translation_end(translation);
 	foreach(lc, table->sampled_share > 0 ? table->bounds : NIL)
 	{
@@ -250,21 +249,29 @@ take(PlannerInfo *root, ServedTable *table, Relation relation, bool is_of_all)
 	}
 }
 
-void
-row_sample_take(PlannerInfo *root, ServedTable *table, Relation relation)
+static bool
+is_small(const ServedTable *table)
 {
-	bool		is_of_all = table->coverage.cached_rows <= SAMPLED_ROWS_MAX;
-	KnownSample *known;
+	return table->coverage.cached_rows <= SAMPLED_ROWS_MAX;
+}
+
+/* Whether there are rows to look at for the quals. */
+static bool
+has_rows(const ServedTable *table)
+{
+	return table->quals != NIL && table->rel->tuples > 0 &&
+		table->coverage.cached_rows >= table->rel->tuples * COVERED_SHARE_MIN;
+}
+
+static void
+take_or_remember(PlannerInfo *root, ServedTable *table, Relation relation, uint32 chunk_rows, double rare)
+{
+	KnownSample *known = known_sample(root, table, chunk_rows == 0);
 	ListCell   *lc;
 
-	if (table->quals == NIL || table->rel->tuples < SAMPLED_ROWS_MIN ||
-		table->coverage.cached_rows < table->rel->tuples * COVERED_SHARE_MIN ||
-		!((is_of_all && bms_membership(root->all_baserels) == BMS_MULTIPLE) || has_expressions(root, table)))
-		return;
-	known = known_sample(root, table, is_of_all);
 	if (known->share < 0)
 	{
-		take(root, table, relation, is_of_all);
+		take(root, table, relation, chunk_rows, rare);
 		known->share = table->sampled_share;
 		known->bounds_count = 0;
 		foreach(lc, table->bounds)
@@ -275,6 +282,78 @@ row_sample_take(PlannerInfo *root, ServedTable *table, Relation relation)
 	for (int i = 0; i < known->bounds_count; i++)
 		table->bounds = lappend(table->bounds, memcpy(palloc(sizeof(ColumnBounds)), &known->bounds[i],
 													  sizeof(ColumnBounds)));
+}
+
+void
+row_sample_take(PlannerInfo *root, ServedTable *table, Relation relation)
+{
+	if (has_rows(table) && is_small(table) && bms_membership(root->all_baserels) == BMS_MULTIPLE)
+		take_or_remember(root, table, relation, 0, 0);
+	else if (has_rows(table) && has_expressions(root, table))
+		take_or_remember(root, table, relation, is_small(table) ? 0 : SAMPLED_CHUNK_ROWS, is_small(table) ? 0 : 1);
+}
+
+/* Whether the statistics of a column tell which share of the rows passes. */
+static bool
+is_known_to_statistics(PlannerInfo *root, const Expr *clause)
+{
+	List	   *args = IsA(clause, OpExpr) ? ((const OpExpr *) clause)->args
+		: IsA(clause, ScalarArrayOpExpr) ? ((const ScalarArrayOpExpr *) clause)->args : NIL;
+	VariableStatData stats;
+	Node	   *other;
+	bool		on_left;
+	bool		is_known;
+
+	if (IsA(clause, NullTest) || IsA(clause, Var))
+		return true;
+	if (!get_restriction_variable(root, args, 0, &stats, &other, &on_left))
+		return false;
+	is_known = HeapTupleIsValid(stats.statsTuple);
+	ReleaseVariableStats(stats);
+	switch (get_oprrest(IsA(clause, OpExpr) ? ((const OpExpr *) clause)->opno
+						: ((const ScalarArrayOpExpr *) clause)->opno))
+	{
+		case F_EQSEL:
+		case F_NEQSEL:
+		case F_SCALARLTSEL:
+		case F_SCALARLESEL:
+		case F_SCALARGTSEL:
+		case F_SCALARGESEL:
+			return is_known;
+		default:
+			return false;
+	}
+}
+
+/* Whether an index finds some rows of a table: all that the joins look at may be few, and less work than a sample. */
+static bool
+has_looked_up(const PlannerInfo *root)
+{
+	int			relid = -1;
+
+	while ((relid = bms_next_member(root->all_baserels, relid)) >= 0)
+	{
+		const RelOptInfo *rel = root->simple_rel_array[relid];
+
+		if (rel->cheapest_total_path == NULL || path_walk_rows_are_found(rel))
+			return true;
+	}
+	return false;
+}
+
+void
+row_sample_take_joined(PlannerInfo *root, ServedTable *table)
+{
+	Relation	relation;
+
+	if (table->sampled_share >= 0 || is_small(table) || !has_rows(table) ||
+		(list_length(table->quals) == 1 &&
+		 is_known_to_statistics(root, ((TableQual *) linitial(table->quals))->rinfo->clause)) ||
+		!privileges_permit_values(root) || has_looked_up(root))
+		return;
+	relation = table_open(table->oid, NoLock);
+	take_or_remember(root, table, relation, JOINED_CHUNK_ROWS, table->rel->rows / table->rel->tuples);
+	table_close(relation, NoLock);
 }
 
 static const ColumnBounds *
@@ -458,7 +537,7 @@ row_sample_distinct(PlannerInfo *root, Node *expr)
 		RelOptInfo *rel = root->simple_rel_array[lfirst_node(Var, lc)->varno];
 		const ServedTable *table = rel == NULL ? NULL : rel_pipeline_find_table(rel);
 
-		foreach(lc2, table == NULL || table->columns == NULL || rel->tuples < SAMPLED_ROWS_MIN ? NIL : table->attnums)
+		foreach(lc2, table == NULL || table->columns == NULL || rel->tuples < DISTINCT_ROWS_MIN ? NIL : table->attnums)
 		{
 			if (lfirst_int(lc2) == var->varattno && table->coverage.cached_rows >= rel->tuples * COVERED_SHARE_MIN)
 				return known_or_sampled(root, table, var->varattno, table->columns[foreach_current_index(lc2)]);

@@ -142,15 +142,21 @@ cost_scan_can_win(RelOptInfo *rel)
 	return costs_more(rel, STARTUP_COST);
 }
 
+int
+cost_count_relations(const PlannerInfo *root, const RelOptInfo *rel)
+{
+	Relids		base_rels = bms_intersect(rel->relids, root->all_baserels);
+	int			count = bms_num_members(base_rels);
+
+	bms_free(base_rels);
+	return count;
+}
+
 /* Each relation of a join of ours costs at least its start. */
 bool
 cost_join_can_win(const PlannerInfo *root, RelOptInfo *joinrel)
 {
-	Relids		base_rels = bms_intersect(joinrel->relids, root->all_baserels);
-	int			count = bms_num_members(base_rels);
-
-	bms_free(base_rels);
-	return costs_more(joinrel, count * STARTUP_COST);
+	return costs_more(joinrel, cost_count_relations(root, joinrel) * STARTUP_COST);
 }
 
 /* By how much our cost must be larger to be comparable with that of look-ups by index. */

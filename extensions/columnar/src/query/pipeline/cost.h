@@ -18,6 +18,8 @@ extern Size cost_memory_bytes(int threads);
 /* Processes at work when a parallel scan has so many workers, as costsize.c counts them. */
 extern double cost_processes(int workers);
 extern bool cost_scan_can_win(RelOptInfo *rel);
+/* The base relations of a join. */
+extern int	cost_count_relations(const PlannerInfo *root, const RelOptInfo *rel);
 extern bool cost_join_can_win(const PlannerInfo *root, RelOptInfo *joinrel);
 /* Of rows that PostgreSQL's path computes. */
 extern void cost_add_rows(RelPipeline *planned, const Path *source, int columns);

@@ -43,6 +43,17 @@ path_walk_input(const Path *path)
 	}
 }
 
+/* A smaller table is read as a whole. */
+#define FOUND_IN_ROWS_MIN 10000
+
+bool
+path_walk_rows_are_found(const RelOptInfo *rel)
+{
+	const Path *path = rel->cheapest_total_path;
+
+	return rel->tuples >= FOUND_IN_ROWS_MIN && (IsA(path, IndexPath) || IsA(path, BitmapHeapPath));
+}
+
 bool
 path_walk_is_looked_up(const Path *path)
 {

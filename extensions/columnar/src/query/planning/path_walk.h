@@ -16,5 +16,7 @@
 extern const Path *path_walk_input(const Path *path);
 /* Whether it reads tables by their indexes only. */
 extern bool path_walk_is_looked_up(const Path *path);
+/* Whether an index finds the rows of the relation, of a table that is not small: they may be all that joins look at. */
+extern bool path_walk_rows_are_found(const RelOptInfo *rel);
 
 #endif							/* PENUMBRA_PATH_WALK_H */
