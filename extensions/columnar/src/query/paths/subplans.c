@@ -618,13 +618,15 @@ is_looked_up(PlannerInfo *root)
 static bool
 is_for_executions(PlannerInfo *subroot, double rows, double share, bool is_limited, Cost cost)
 {
-	const RelPipeline *planned = base_pipelines_find(subroot, fetch_upper_rel(subroot, UPPERREL_FINAL, NULL));
+	RelOptInfo *final = fetch_upper_rel(subroot, UPPERREL_FINAL, NULL);
+	const RelPipeline *planned = base_pipelines_find(subroot, final);
 	bool		by_index;
 
-	if (MODE_IS_FORCED() || planned == NULL)
+	if (MODE_IS_FORCED() || planned == NULL || final->cheapest_total_path == NULL)
 		return false;
 	by_index = is_looked_up(subroot);
-	if ((!by_index && share == 1 && !is_limited) || !cost_executions_win(planned, rows * share, cost, by_index))
+	if ((!by_index && share == 1 && !is_limited) ||
+		!cost_executions_win(planned, rows * share, cost, path_walk_rows(final->cheapest_total_path), by_index))
 		return false;
 	planning_current()->has_executions = true;
 	return true;

@@ -88,6 +88,8 @@
  * pages in memory, and takes half as long per unit as a sequential scan does.
  */
 #define LOOKUP_FACTOR 2.0
+/* A row that such a look-up finds takes 110 ns at least, with an aggregate above. */
+#define EXECUTED_ROW_COST (cpu_tuple_cost * 5)
 /* Threads pay off from this many rows each. */
 #define ROWS_PER_THREAD 250000.0
 /* Where each scan starts them anew; on busy processors one that is not there yet is waited for up to 1 ms. */
@@ -252,12 +254,12 @@ cost_without_rescans(RelPipeline *planned)
 }
 
 bool
-cost_executions_win(const RelPipeline *subquery, double executions, Cost cost, bool is_looked_up)
+cost_executions_win(const RelPipeline *subquery, double executions, Cost cost, double rows, bool is_looked_up)
 {
 	double		threads = 1 + cost_threads(subquery->input_rows, false);
 	double		factor = is_looked_up ? lookup_factor(InvalidOid) : 1;
 
-	return executions * cost / factor < subquery->input_rows * KEPT_VALUES * VALUE_COST / threads;
+	return executions * Max(cost / factor, rows * EXECUTED_ROW_COST) < subquery->input_rows * KEPT_VALUES * VALUE_COST / threads;
 }
 
 /* A stage that waits for its whole input: no row leaves before this work and that of the stages below is done. */

@@ -30,11 +30,12 @@ extern void cost_add_scan(RelPipeline *planned, List *tables, int filter_columns
 /* What was a look-up per row of an outer query is one scan for all of them. */
 extern void cost_without_rescans(RelPipeline *planned);
 /*
- * Whether so many executions of a correlated subquery, of such a cost each,
- * take less time than reading all its rows and keeping them by key;
- * is_looked_up: an index finds the rows of each.
+ * Whether so many executions of a correlated subquery, of such a cost and so
+ * many rows each, take less time than reading all its rows and keeping them by
+ * key; is_looked_up: an index finds the rows of each.
  */
-extern bool cost_executions_win(const RelPipeline *subquery, double executions, Cost cost, bool is_looked_up);
+extern bool cost_executions_win(const RelPipeline *subquery, double executions, Cost cost, double rows,
+								bool is_looked_up);
 extern void cost_add_filter(RelPipeline *planned, int columns, double rows);
 /*
  * Of a join with so many rows: planned is the probe side and becomes the join.

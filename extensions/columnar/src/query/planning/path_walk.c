@@ -43,6 +43,22 @@ path_walk_input(const Path *path)
 	}
 }
 
+double
+path_walk_rows(const Path *path)
+{
+	const Path *subpath = path_walk_input(path);
+	const JoinPath *join = (const JoinPath *) path;
+
+	check_stack_depth();
+	if (subpath != NULL)
+		return path_walk_rows(subpath);
+	if (IsA(path, LimitPath))
+		return Min(path->rows, path_walk_rows(((const LimitPath *) path)->subpath));
+	if (IsA(path, NestPath) || IsA(path, HashPath) || IsA(path, MergePath))
+		return path->rows + path_walk_rows(join->outerjoinpath) + path_walk_rows(join->innerjoinpath);
+	return path->rows;
+}
+
 /* A smaller table is read as a whole. */
 #define FOUND_IN_ROWS_MIN 10000
 

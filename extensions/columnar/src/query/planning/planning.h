@@ -37,6 +37,9 @@ typedef struct Planning
 {
 	bool		is_enabled;		/* Penumbra may be used */
 	bool		is_permitted;	/* see privileges_permit() */
+	const PlannerInfo *permitted_root;	/* the last that privileges_permit_values() was asked of, and its answer */
+	int			permitted_entries;	/* for so many entries of its range table */
+	bool		permits_values;
 	PlannerInfo *root;			/* the query level that paths or a plan are made for */
 	List	   *tables;			/* of ServedTable * */
 	List	   *joined_tables;	/* the same: small tables, at which joins alone look */
@@ -44,6 +47,7 @@ typedef struct Planning
 	HTAB	   *pipelines;		/* RelPipelines by relation; NULL: none yet */
 	List	   *clauses;		/* of JoinClause *: what the engine makes of conditions of joins */
 	List	   *names;			/* of RangeTblEntry *: the relations that pipelines speak of */
+	int			last_name;		/* the place of the one that was asked of last: mostly it is asked of again */
 	List	   *replacements;	/* of Replacement *: see relation_numbers_replace() */
 	bool		replaces_columns;	/* there are some of plain Vars */
 	List	   *expression_columns; /* of ExpressionColumn *, and of LevelColumns *: see expression_columns.h */

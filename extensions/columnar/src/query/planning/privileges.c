@@ -38,16 +38,31 @@ privileges_permit(Query *query)
 	return ExecutorCheckPerms_hook == NULL && !denied_walker((Node *) query, NULL);
 }
 
-bool
-privileges_permit_values(const PlannerInfo *root)
+static bool
+levels_are_permitted(const PlannerInfo *root)
 {
-	if (!planning_current()->is_permitted)
-		return false;
-	/* Functions inlined since have tables of their own. */
 	for (; root != NULL; root = root->parent_root)
 	{
 		if (!compat_query_is_permitted(root->parse))
 			return false;
 	}
 	return true;
+}
+
+/* Asked of each partition of a table.  Functions inlined since the statement was asked have tables of their own. */
+bool
+privileges_permit_values(const PlannerInfo *root)
+{
+	Planning   *planning = planning_current();
+	int			entries = list_length(root->parse->rtable);
+
+	if (!planning->is_permitted)
+		return false;
+	if (planning->permitted_root != root || planning->permitted_entries != entries)
+	{
+		planning->permits_values = levels_are_permitted(root);
+		planning->permitted_root = root;
+		planning->permitted_entries = entries;
+	}
+	return planning->permits_values;
 }

@@ -48,13 +48,16 @@ relation_number_of(PlannerInfo *root, Index relid)
 
 	Assert(relid < (Index) root->simple_rel_array_size);
 	rte = relid == 0 ? relation_numbers_set_operation(root) : root->simple_rte_array[relid];
+	if (planning->last_name < list_length(planning->names) && list_nth(planning->names, planning->last_name) == rte)
+		return planning->last_name + 1;
 	foreach(lc, planning->names)
 	{
 		if (lfirst(lc) == rte)
-			return foreach_current_index(lc) + 1;
+			return (planning->last_name = foreach_current_index(lc)) + 1;
 	}
+	planning->last_name = list_length(planning->names);
 	planning->names = lappend(planning->names, rte);
-	return list_length(planning->names);
+	return planning->last_name + 1;
 }
 
 Index
