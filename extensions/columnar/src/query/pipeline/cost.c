@@ -259,7 +259,8 @@ cost_executions_win(const RelPipeline *subquery, double executions, Cost cost, d
 	double		threads = 1 + cost_threads(subquery->input_rows, false);
 	double		factor = is_looked_up ? lookup_factor(InvalidOid) : 1;
 
-	return executions * Max(cost / factor, rows * EXECUTED_ROW_COST) < subquery->input_rows * KEPT_VALUES * VALUE_COST / threads;
+	return executions * Max(cost / factor, rows * EXECUTED_ROW_COST) <
+		subquery->input_rows * KEPT_VALUES * VALUE_COST / threads;
 }
 
 /* A stage that waits for its whole input: no row leaves before this work and that of the stages below is done. */
