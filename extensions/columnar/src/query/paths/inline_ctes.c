@@ -16,10 +16,10 @@
 #include "postgres.h"
 
 #include "nodes/nodeFuncs.h"
-#include "optimizer/optimizer.h"
 
 #include "query/paths/inline_ctes.h"
 #include "query/planning/planning.h"
+#include "query/planning/query_tree.h"
 #include "query/planning/repeats.h"
 
 /* How often the CTEs of a query may be written out, in all. */
@@ -30,19 +30,6 @@ typedef struct Marking
 	int			depth;			/* query levels around the one in hand */
 	double		copies;			/* that come of the CTEs marked so far */
 } Marking;
-
-/* Whether the CTE, of a query with so many levels around it, uses their values. */
-static bool
-is_correlated(const CommonTableExpr *cte, int depth)
-{
-	/* from inside the CTE, 1 is the query that it belongs to */
-	for (int level = 2; level <= depth + 1; level++)
-	{
-		if (contain_vars_of_level(cte->ctequery, level))
-			return true;
-	}
-	return false;
-}
 
 /*
  * Marks the CTEs below the node.  A correlated one has few rows at a time; in
@@ -66,7 +53,7 @@ mark_walker(Node *node, void *context)
 
 		if (cte->cterefcount < 2 || cte->cterecursive ||
 			cte->ctematerialized != CTEMaterializeDefault ||
-			(!MODE_IS_FORCED() && is_correlated(cte, marking->depth)) ||
+			(!MODE_IS_FORCED() && marking->depth > 0 && query_tree_is_correlated(castNode(Query, cte->ctequery))) ||
 			!repeats_exactly(castNode(Query, cte->ctequery), NULL))
 			continue;
 		cte->ctematerialized = CTEMaterializeNever;

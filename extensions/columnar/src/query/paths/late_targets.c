@@ -31,7 +31,7 @@
 #include "rewrite/rewriteManip.h"
 
 #include "query/paths/late_targets.h"
-#include "query/paths/narrow_ctes.h"
+#include "query/planning/query_tree.h"
 
 /* The expressions of a moved target, of which `limited` has the parts without subqueries as columns. */
 typedef struct Move
@@ -163,7 +163,7 @@ select_from(Query *limited, const Query *given, List *targets)
 	rte->inFromCl = true;
 	foreach(lc, limited->targetList)
 		rte->eref->colnames = lappend(rte->eref->colnames, makeString(lfirst_node(TargetEntry, lc)->resname));
-	query = narrow_ctes_select_all(rte, limited, NULL);
+	query = query_tree_select_all(rte, limited, NULL);
 	query->queryId = given->queryId;
 	query->stmt_location = given->stmt_location;
 	query->stmt_len = given->stmt_len;

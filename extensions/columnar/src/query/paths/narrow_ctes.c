@@ -24,16 +24,8 @@
 
 #include "query/paths/narrow_ctes.h"
 #include "query/pipeline/can_fail.h"
+#include "query/planning/query_tree.h"
 #include "query/planning/repeats.h"
-
-/* The references to a CTE. */
-typedef struct References
-{
-	const CommonTableExpr *cte;
-	Index		depth;			/* of the level in hand, below the one that has the CTE */
-	int			count;			/* found */
-	List	   *wanted;			/* for each one that has conditions: their conjunction, of columns of relation 1 */
-} References;
 
 /* Whether the condition reads anything but plain columns of the relation. */
 static bool
@@ -110,64 +102,19 @@ find_conditions(Node *node, Index rti, List *conditions, List **found)
 	}
 }
 
+/* argument: for each reference before, the conjunction of its conditions, of columns of relation 1.  It has some. */
 static bool
-find_references(Node *node, void *context)
+add_conditions(Query *query, Index rti, void *argument)
 {
-	References *references = context;
-	Query	   *query = (Query *) node;
-	ListCell   *lc;
-	bool		is_ended;
+	List	  **wanted = argument;
+	List	   *conditions = NIL;
 
-	if (node == NULL)
+	(void) find_conditions((Node *) query->jointree, rti, NIL, &conditions);
+	if (conditions == NIL)
 		return false;
-	if (!IsA(node, Query))
-		return expression_tree_walker(node, find_references, context);
-	foreach(lc, query->rtable)
-	{
-		const RangeTblEntry *rte = lfirst_node(RangeTblEntry, lc);
-		Index		rti = foreach_current_index(lc) + 1;
-		List	   *conditions = NIL;
-
-		if (rte->rtekind != RTE_CTE || rte->ctelevelsup != references->depth ||
-			strcmp(rte->ctename, references->cte->ctename) != 0)
-			continue;
-		references->count++;
-		(void) find_conditions((Node *) query->jointree, rti, NIL, &conditions);
-		if (conditions == NIL)
-			return true;
-		ChangeVarNodes((Node *) conditions, (int) rti, 1, 0);
-		references->wanted = list_append_unique(references->wanted, make_ands_explicit(conditions));
-	}
-	references->depth++;
-	is_ended = query_tree_walker(query, find_references, context, 0);
-	references->depth--;
-	return is_ended;
-}
-
-Query *
-narrow_ctes_select_all(RangeTblEntry *rte, const Query *columns, Node *condition)
-{
-	Query	   *query = makeNode(Query);
-	RangeTblRef *ref = makeNode(RangeTblRef);
-	ListCell   *lc;
-
-	ref->rtindex = 1;
-	query->commandType = CMD_SELECT;
-	query->querySource = columns->querySource;
-	query->canSetTag = columns->canSetTag;
-	query->hasRowSecurity = columns->hasRowSecurity;
-	query->rtable = list_make1(rte);
-	query->jointree = makeFromExpr(list_make1(ref), condition);
-	foreach(lc, columns->targetList)
-	{
-		TargetEntry *entry = lfirst_node(TargetEntry, lc);
-
-		if (!entry->resjunk)
-			query->targetList = lappend(query->targetList,
-										makeTargetEntry((Expr *) makeVarFromTargetEntry(1, entry), entry->resno,
-														entry->resname, false));
-	}
-	return query;
+	ChangeVarNodes((Node *) conditions, (int) rti, 1, 0);
+	*wanted = list_append_unique(*wanted, make_ands_explicit(conditions));
+	return true;
 }
 
 /* The CTE's query becomes a subquery of another one. */
@@ -182,41 +129,21 @@ select_from(Query *subquery, const CommonTableExpr *cte, Node *condition)
 	rte->alias = makeAlias(cte->ctename, NIL);
 	rte->eref = makeAlias(cte->ctename, copyObject(cte->ctecolnames));
 	rte->inFromCl = true;
-	return narrow_ctes_select_all(rte, subquery, condition);
-}
-
-static bool
-locks_rows_walker(Node *node, void *context)
-{
-	if (node == NULL)
-		return false;
-	if (!IsA(node, Query))
-		return expression_tree_walker(node, locks_rows_walker, context);
-	return ((Query *) node)->rowMarks != NIL || query_tree_walker((Query *) node, locks_rows_walker, context, 0);
-}
-
-bool
-narrow_ctes_has_effects(Query *query)
-{
-	return contain_volatile_functions((Node *) query) || locks_rows_walker((Node *) query, NULL);
+	return query_tree_select_all(rte, subquery, condition);
 }
 
 static bool
 narrow(CommonTableExpr *cte, Query *query)
 {
-	References	references = {.cte = cte};
 	Query	   *inner = castNode(Query, cte->ctequery);
-	Node	   *wanted;
+	List	   *wanted = NIL;
 
 	if (cte->cterefcount < 2 || cte->cterecursive || cte->ctematerialized != CTEMaterializeDefault ||
-		inner->commandType != CMD_SELECT)
+		inner->commandType != CMD_SELECT || !query_tree_visit_references(query, cte, add_conditions, &wanted) ||
+		query_tree_has_effects(inner))
 		return false;
-	if (find_references((Node *) query, &references) || references.count != cte->cterefcount ||
-		narrow_ctes_has_effects(inner))
-		return false;
-	wanted = list_length(references.wanted) == 1 ? linitial(references.wanted)
-		: (Node *) make_orclause(references.wanted);
-	cte->ctequery = (Node *) select_from(inner, cte, wanted);
+	cte->ctequery = (Node *) select_from(inner, cte,
+										 list_length(wanted) == 1 ? linitial(wanted) : (Node *) make_orclause(wanted));
 	return true;
 }
 

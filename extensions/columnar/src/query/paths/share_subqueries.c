@@ -21,8 +21,8 @@
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 
-#include "query/paths/narrow_ctes.h"
 #include "query/paths/share_subqueries.h"
+#include "query/planning/query_tree.h"
 
 /* Comparisons are of pairs. */
 #define SUBQUERIES_MAX 64
@@ -41,45 +41,39 @@ typedef struct Finding
 	List	   *subqueries;		/* that take work worth keeping the rows; those around others first */
 } Finding;
 
-/* Whether it reads what is of levels around the subquery; *depth: levels of it around the node. */
+/* Whether it reads a CTE of a level around the subquery.  *context: how many of its levels are around the node. */
 static bool
-reads_outside_walker(Node *node, void *context)
+outer_ctes_walker(Node *node, void *context)
 {
-	int		   *depth = context;
+	Index	   *depth = context;
 	Query	   *query = (Query *) node;
-	bool		reads_outside;
+	bool		reads_outer;
 	ListCell   *lc;
 
 	if (node == NULL)
 		return false;
-	if (IsA(node, Var))
-		return ((Var *) node)->varlevelsup > (Index) *depth;
-	if (IsA(node, Aggref) && ((Aggref *) node)->agglevelsup > (Index) *depth)
-		return true;
-	if (IsA(node, GroupingFunc) && ((GroupingFunc *) node)->agglevelsup > (Index) *depth)
-		return true;
 	if (!IsA(node, Query))
-		return expression_tree_walker(node, reads_outside_walker, context);
+		return expression_tree_walker(node, outer_ctes_walker, context);
 	foreach(lc, query->rtable)
 	{
 		const RangeTblEntry *rte = lfirst_node(RangeTblEntry, lc);
 
-		if (rte->rtekind == RTE_CTE && rte->ctelevelsup > (Index) (*depth + 1))
+		if (rte->rtekind == RTE_CTE && rte->ctelevelsup > *depth)
 			return true;
 	}
 	++*depth;
-	reads_outside = query_tree_walker(query, reads_outside_walker, context, 0);
+	reads_outer = query_tree_walker(query, outer_ctes_walker, context, 0);
 	--*depth;
-	return reads_outside;
+	return reads_outer;
 }
 
 static bool
 can_be_shared(const RangeTblEntry *rte)
 {
-	int			depth = -1;
+	Index		depth = 0;
 
-	return !rte->security_barrier && !reads_outside_walker((Node *) rte->subquery, &depth) &&
-		!narrow_ctes_has_effects(rte->subquery);
+	return !rte->security_barrier && !query_tree_is_correlated(rte->subquery) &&
+		!outer_ctes_walker((Node *) rte->subquery, &depth) && !query_tree_has_effects(rte->subquery);
 }
 
 static bool
@@ -173,7 +167,7 @@ read_cte(const Subquery *subquery, CommonTableExpr *cte)
 	rte->eref = makeAlias(subquery->rte->eref->aliasname, cte->ctecolnames);
 	rte->inFromCl = true;
 	cte->cterefcount++;
-	subquery->rte->subquery = narrow_ctes_select_all(rte, (Query *) cte->ctequery, NULL);
+	subquery->rte->subquery = query_tree_select_all(rte, (Query *) cte->ctequery, NULL);
 }
 
 /* Most queries have none, and are not walked to find that out. */
@@ -190,50 +184,71 @@ may_have_subqueries(const Query *query)
 	return query->hasSubLinks || query->cteList != NIL;
 }
 
-/*
- * Whether there are equal ones.  If so, the first of them and those equal to it are replaced in place; what is in
- * them is at other levels then, and found by the next call.
- */
 static bool
-find_equal(Query *query, bool are_replaced)
+are_equal(const Subquery *one, const Subquery *other)
 {
-	Finding		finding = {0};
-	CommonTableExpr *cte = NULL;
+	return one->levels == other->levels && equal(one->rte->subquery, other->rte->subquery) &&
+		!other->rte->security_barrier;
+}
 
-	(void) find_walker((Node *) query, &finding);
-	for (int i = 0; i < list_length(finding.subqueries) && cte == NULL; i++)
+/* The places of the first subquery that can be shared, and of the first one equal to it.  False: there is none. */
+static bool
+find_equal(const List *subqueries, int *first, int *second)
+{
+	for (*first = 0; *first < list_length(subqueries); ++*first)
 	{
-		const Subquery *subquery = list_nth(finding.subqueries, i);
-		Query	   *computed = subquery->rte->subquery;
+		const Subquery *subquery = list_nth(subqueries, *first);
 
-		for (int k = i + 1; k < list_length(finding.subqueries); k++)
+		for (*second = *first + 1; *second < list_length(subqueries); ++*second)
 		{
-			const Subquery *other = list_nth(finding.subqueries, k);
-
-			if (subquery->levels != other->levels || !equal(computed, other->rte->subquery) ||
-				(cte == NULL && !can_be_shared(subquery->rte)) || other->rte->security_barrier)
-				continue;
-			if (!are_replaced)
+			if (are_equal(subquery, list_nth(subqueries, *second)) && can_be_shared(subquery->rte))
 				return true;
-			if (cte == NULL)
-			{
-				cte = add_cte(query, computed);
-				read_cte(subquery, cte);
-			}
-			read_cte(other, cte);
 		}
 	}
-	return cte != NULL;
+	return false;
+}
+
+static List *
+find_subqueries(Query *query)
+{
+	Finding		finding = {0};
+
+	(void) find_walker((Node *) query, &finding);
+	return finding.subqueries;
+}
+
+/* Replaces the first one and those equal to it.  What is in them is at other levels then, and is found anew. */
+static void
+replace_equal(Query *query, const List *subqueries, int first, int second)
+{
+	const Subquery *subquery = list_nth(subqueries, first);
+	CommonTableExpr *cte = add_cte(query, subquery->rte->subquery);
+
+	for (int i = second; i < list_length(subqueries); i++)
+	{
+		const Subquery *other = list_nth(subqueries, i);
+
+		if (i == second || are_equal(subquery, other))
+			read_cte(other, cte);
+	}
+	read_cte(subquery, cte);
 }
 
 Query *
 share_subqueries(Query *query)
 {
+	int			first;
+	int			second;
+
 	if (query->commandType != CMD_SELECT || query->hasModifyingCTE || !may_have_subqueries(query) ||
-		!find_equal(query, false))
+		!find_equal(find_subqueries(query), &first, &second))
 		return NULL;
 	query = copyObject(query);
-	while (find_equal(query, true))
+	for (List *subqueries = find_subqueries(query); find_equal(subqueries, &first, &second);
+		 subqueries = find_subqueries(query))
+	{
+		replace_equal(query, subqueries, first, second);
 		CHECK_FOR_INTERRUPTS();
+	}
 	return query;
 }

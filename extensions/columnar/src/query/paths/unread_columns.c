@@ -27,6 +27,7 @@
 
 #include "query/paths/unread_columns.h"
 #include "query/pipeline/can_fail.h"
+#include "query/planning/query_tree.h"
 
 /* The columns of a relation that a query and those within it read. */
 typedef struct ReadColumns
@@ -41,8 +42,6 @@ typedef struct ReadColumns
 /* The references to a CTE. */
 typedef struct References
 {
-	const CommonTableExpr *cte;
-	Index		depth;			/* of the level in hand, below the query that has the CTE */
 	List	   *relations;		/* of RangeTblEntry * */
 	Bitmapset  *numbers;		/* of columns that are read */
 } References;
@@ -100,36 +99,15 @@ find_read(Query *query, Index relid, Bitmapset **numbers)
 	return !read.has_whole_rows;
 }
 
-/* Ends at a reference of which all columns are read. */
+/* Not all columns of the reference are read. */
 static bool
-references_walker(Node *node, void *context)
+add_read(Query *query, Index rti, void *argument)
 {
-	References *references = context;
-	Query	   *query = (Query *) node;
-	ListCell   *lc;
-	bool		is_ended;
+	References *references = argument;
 
-	if (node == NULL)
-		return false;
-	if (!IsA(node, Query))
-		return expression_tree_walker(node, references_walker, context);
-	foreach(lc, query->rtable)
-	{
-		RangeTblEntry *rte = lfirst_node(RangeTblEntry, lc);
-
-		if (rte->rtekind != RTE_CTE || rte->ctelevelsup != references->depth ||
-			strcmp(rte->ctename, references->cte->ctename) != 0)
-			continue;
-		references->relations = lappend(references->relations, rte);
-		/* the columns of a member are those of the whole */
-		if (query->setOperations != NULL || query->rowMarks != NIL ||
-			!find_read(query, foreach_current_index(lc) + 1, &references->numbers))
-			return true;
-	}
-	references->depth++;
-	is_ended = query_tree_walker(query, references_walker, context, 0);
-	references->depth--;
-	return is_ended;
+	references->relations = lappend(references->relations, rt_fetch(rti, query->rtable));
+	/* the columns of a member are those of the whole */
+	return query->setOperations == NULL && query->rowMarks == NIL && find_read(query, rti, &references->numbers);
 }
 
 /* All set operations below the node are UNION ALL. */
@@ -270,14 +248,14 @@ becomes_subquery(const CommonTableExpr *cte)
 static bool
 drop_of_cte(Query *query, CommonTableExpr *cte)
 {
-	References	references = {.cte = cte};
+	References	references = {0};
 	Query	   *inner = castNode(Query, cte->ctequery);
 	Bitmapset  *columns;
 	int			column = -1;
 	ListCell   *lc;
 
 	if (cte->cterefcount == 0 || cte->cterecursive || cte->search_clause != NULL || cte->cycle_clause != NULL ||
-		references_walker((Node *) query, &references) || list_length(references.relations) != cte->cterefcount)
+		!query_tree_visit_references(query, cte, add_read, &references))
 		return false;
 	columns = bms_difference(columns_to_drop(inner), references.numbers);
 	while ((column = bms_next_member(columns, column)) >= 0)

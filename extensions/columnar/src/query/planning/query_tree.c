@@ -1,0 +1,129 @@
+/*-------------------------------------------------------------------------
+ *
+ * query_tree.c
+ *	  What queries that are not planned yet read and do, and how one is put around another.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/optimizer.h"
+
+#include "query/planning/query_tree.h"
+
+typedef struct ReferenceVisit
+{
+	const CommonTableExpr *cte;
+	Index		depth;			/* of the level in hand, below the one that has the CTE */
+	int			count;			/* of references found */
+	ReferenceVisitor visit;
+	void	   *argument;
+} ReferenceVisit;
+
+static bool
+references_walker(Node *node, void *context)
+{
+	ReferenceVisit *references = context;
+	Query	   *query = (Query *) node;
+	ListCell   *lc;
+	bool		is_ended;
+
+	if (node == NULL)
+		return false;
+	if (!IsA(node, Query))
+		return expression_tree_walker(node, references_walker, context);
+	foreach(lc, query->rtable)
+	{
+		const RangeTblEntry *rte = lfirst_node(RangeTblEntry, lc);
+
+		if (rte->rtekind != RTE_CTE || rte->ctelevelsup != references->depth ||
+			strcmp(rte->ctename, references->cte->ctename) != 0)
+			continue;
+		references->count++;
+		if (!references->visit(query, foreach_current_index(lc) + 1, references->argument))
+			return true;
+	}
+	references->depth++;
+	is_ended = query_tree_walker(query, references_walker, context, 0);
+	references->depth--;
+	return is_ended;
+}
+
+bool
+query_tree_visit_references(Query *query, const CommonTableExpr *cte, ReferenceVisitor visit, void *argument)
+{
+	ReferenceVisit references = {.cte = cte,.visit = visit,.argument = argument};
+
+	return !references_walker((Node *) query, &references) && references.count == cte->cterefcount;
+}
+
+/* *context: how many levels of the query are around the node, besides the topmost one. */
+static bool
+outer_values_walker(Node *node, void *context)
+{
+	Index	   *depth = context;
+	bool		has_outer;
+
+	if (node == NULL)
+		return false;
+	if (IsA(node, Var))
+		return ((Var *) node)->varlevelsup > *depth;
+	if (!IsA(node, Query))
+		return expression_tree_walker(node, outer_values_walker, context);
+	++*depth;
+	has_outer = query_tree_walker((Query *) node, outer_values_walker, context, 0);
+	--*depth;
+	return has_outer;
+}
+
+bool
+query_tree_is_correlated(Query *query)
+{
+	Index		depth = 0;
+
+	return query_tree_walker(query, outer_values_walker, &depth, 0);
+}
+
+static bool
+locks_rows_walker(Node *node, void *context)
+{
+	if (node == NULL)
+		return false;
+	if (!IsA(node, Query))
+		return expression_tree_walker(node, locks_rows_walker, context);
+	return ((Query *) node)->rowMarks != NIL || query_tree_walker((Query *) node, locks_rows_walker, context, 0);
+}
+
+bool
+query_tree_has_effects(Query *query)
+{
+	return contain_volatile_functions((Node *) query) || locks_rows_walker((Node *) query, NULL);
+}
+
+Query *
+query_tree_select_all(RangeTblEntry *rte, const Query *columns, Node *condition)
+{
+	Query	   *query = makeNode(Query);
+	RangeTblRef *ref = makeNode(RangeTblRef);
+	ListCell   *lc;
+
+	ref->rtindex = 1;
+	query->commandType = CMD_SELECT;
+	query->querySource = columns->querySource;
+	query->canSetTag = columns->canSetTag;
+	query->hasRowSecurity = columns->hasRowSecurity;
+	query->rtable = list_make1(rte);
+	query->jointree = makeFromExpr(list_make1(ref), condition);
+	foreach(lc, columns->targetList)
+	{
+		TargetEntry *entry = lfirst_node(TargetEntry, lc);
+
+		if (!entry->resjunk)
+			query->targetList = lappend(query->targetList,
+										makeTargetEntry((Expr *) makeVarFromTargetEntry(1, entry), entry->resno,
+														entry->resname, false));
+	}
+	return query;
+}

@@ -1,0 +1,34 @@
+/*-------------------------------------------------------------------------
+ *
+ * query_tree.h
+ *	  What queries that are not planned yet read and do, and how one is put around another.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef PENUMBRA_QUERY_TREE_H
+#define PENUMBRA_QUERY_TREE_H
+
+#include "postgres.h"
+
+#include "nodes/parsenodes.h"
+
+/* The query has the reference, which is entry rti of its range table.  False ends the visit. */
+typedef bool (*ReferenceVisitor) (Query *query, Index rti, void *argument);
+
+/*
+ * Visits the references to a CTE of the query, wherever they stand below it.  False: a visitor ended it, or there are
+ * not as many as the CTE counts.
+ */
+extern bool query_tree_visit_references(Query *query, const CommonTableExpr *cte, ReferenceVisitor visit,
+										void *argument);
+
+/* Whether the query has values of queries around it. */
+extern bool query_tree_is_correlated(Query *query);
+
+/* Whether the query shows how often its rows are computed: it locks them, or is volatile. */
+extern bool query_tree_has_effects(Query *query);
+
+/* A new query: SELECT every column FROM the entry, whose columns are those of the other query, WHERE the condition. */
+extern Query *query_tree_select_all(RangeTblEntry *rte, const Query *columns, Node *condition);
+
+#endif							/* PENUMBRA_QUERY_TREE_H */
