@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hooks.c
- *	  Settings and planner hooks.
+ *	  The planner hooks, and in which forms a query is planned.
  *
  * The hooks run for every query of every session, so each returns after a
  * few comparisons where Penumbra has nothing to offer.
@@ -12,12 +12,10 @@
 
 #include "pg_compat.h"
 
-#include "nodes/nodeFuncs.h"
 #include "miscadmin.h"
 #include "optimizer/geqo.h"
 #include "optimizer/paths.h"
 #include "optimizer/planner.h"
-#include "utils/guc.h"
 
 #include "cache/cache.h"
 #include "query/execute/custom_scan.h"
@@ -123,36 +121,61 @@ penumbra_create_upper_paths(PlannerInfo *root, UpperRelationKind stage, RelOptIn
 	}
 }
 
-/* One call of the planners below us, of which `planning` knows. */
-static PlannedStmt *
-plan_query(COMPAT_PLANNER_PARAMETERS, Planning *planning)
+/* A call of planner(), whose query may be another form of the one that was given, and what came of it. */
+typedef struct PlannerCall
+{
+	COMPAT_PLANNER_FIELDS
+	Planning	planning;
+	PlannedStmt *stmt;
+} PlannerCall;
+
+/* By the planners below us. */
+static void
+plan_query(PlannerCall *call)
 {
 	ErrorContextCallback mark;
-	PlannedStmt *stmt;
 
-	planning_begin(planning, &mark);
-	stmt = (previous_planner_hook ? previous_planner_hook : standard_planner) (COMPAT_PLANNER_ARGUMENTS);
+	planning_begin(&call->planning, &mark);
+	call->stmt = (previous_planner_hook ? previous_planner_hook : standard_planner) (COMPAT_PLANNER_ARGUMENTS_OF(call));
 	planning_end(&mark);
-	external_rows_plan_resolve(planning, stmt);
-	custom_path_finish(planning, stmt);
-	return stmt;
+	external_rows_plan_resolve(&call->planning, call->stmt);
+	custom_path_finish(&call->planning, call->stmt);
 }
 
 /* The same.  CTEs that must be computed once, and would not be, are PostgreSQL's. */
-static PlannedStmt *
-plan_single_ctes(COMPAT_PLANNER_PARAMETERS, bool has_ctes, Planning *planning)
+static void
+plan_single_ctes(PlannerCall *call, bool has_ctes)
 {
-	const Planning before = *planning;
-	/* The planner writes into the query. */
-	Query	   *copy = has_ctes ? copyObject(query) : NULL;
-	PlannedStmt *stmt = plan_query(COMPAT_PLANNER_ARGUMENTS, planning);
+	PlannerCall again = *call;
 
-	if (!planning->has_single_ctes || shared_ctes_are_computed_once(stmt))
-		return stmt;
-	*planning = before;
-	planning->leaves_single_ctes = true;
-	query = copy;
-	return plan_query(COMPAT_PLANNER_ARGUMENTS, planning);
+	/* The planner writes into the query. */
+	if (has_ctes)
+		again.query = copyObject(call->query);
+	plan_query(call);
+	if (!call->planning.has_single_ctes || shared_ctes_are_computed_once(call->stmt))
+		return;
+	again.planning.leaves_single_ctes = true;
+	plan_query(&again);
+	*call = again;
+}
+
+/* A plan that uses Penumbra wherever it can, whatever it seems to cost. */
+static void
+plan_forced(void *argument)
+{
+	const int	mode = penumbra_mode;
+
+	PG_TRY();
+	{
+		if (!MODE_IS_FORCED())
+			penumbra_mode = MODE_PREFER;
+		plan_query(argument);
+	}
+	PG_FINALLY();
+	{
+		penumbra_mode = mode;
+	}
+	PG_END_TRY();
 }
 
 /* A plan that costs less is not worth the time that another one takes to make. */
@@ -172,53 +195,91 @@ plan_single_ctes(COMPAT_PLANNER_PARAMETERS, bool has_ctes, Planning *planning)
  */
 #define READERS_ADVANTAGE 1.5
 
+static Cost
+cost_of(const PlannerCall *call)
+{
+	return call->stmt->planTree->total_cost;
+}
+
+/* Whether another form may be planned: tables are served, and the plan that there is costs enough. */
 static bool
-is_better(PlannedStmt *inlined, PlannedStmt *ordinary, bool is_narrowed)
+is_worth_replanning(const PlannerCall *call)
 {
-	Cost		cost = ordinary->planTree->total_cost;
+	return call->planning.tables != NIL && (MODE_IS_FORCED() || cost_of(call) >= REPLAN_COST_MIN);
+}
 
-	if (!require_plan_is_penumbra(inlined))
+static bool
+inlined_is_better(const PlannerCall *inlined, const PlannerCall *ordinary, bool is_narrowed)
+{
+	if (!require_plan_is_penumbra(inlined->stmt) ||
+		(inlined->planning.has_single_ctes && !shared_ctes_are_computed_once(inlined->stmt)))
 		return false;
-	if (require_plan_is_penumbra(ordinary))
-		return inlined->planTree->total_cost < cost * (is_narrowed ? READERS_ADVANTAGE : 1);
-	return MODE_IS_FORCED() || inlined->planTree->total_cost < cost * VECTORS_ADVANTAGE;
+	if (require_plan_is_penumbra(ordinary->stmt))
+		return cost_of(inlined) < cost_of(ordinary) * (is_narrowed ? READERS_ADVANTAGE : 1);
+	return MODE_IS_FORCED() || cost_of(inlined) < cost_of(ordinary) * VECTORS_ADVANTAGE;
 }
 
-/* A plan that uses Penumbra wherever it can, whatever it seems to cost. */
-static PlannedStmt *
-plan_forced(COMPAT_PLANNER_PARAMETERS, Planning *planning)
+static bool
+late_is_better(const PlannerCall *late, const PlannerCall *ordinary)
 {
-	const int	mode = penumbra_mode;
-	PlannedStmt *stmt;
-
-	PG_TRY();
-	{
-		if (!MODE_IS_FORCED())
-			penumbra_mode = MODE_PREFER;
-		stmt = plan_query(COMPAT_PLANNER_ARGUMENTS, planning);
-	}
-	PG_FINALLY();
-	{
-		penumbra_mode = mode;
-	}
-	PG_END_TRY();
-	return stmt;
+	return MODE_IS_FORCED() ? require_plan_is_penumbra(late->stmt)
+		: plan_walk_finds_ours(late->stmt) && cost_of(late) < cost_of(ordinary);
 }
 
-/* The arguments of plan_forced(), and its result. */
-typedef struct SecondPlanning
-{
-	COMPAT_PLANNER_FIELDS
-	Planning   *planning;
-	PlannedStmt *stmt;
-} SecondPlanning;
-
+/*
+ * Plans the query in the forms that may be better than the given one, and takes the best plan.  The planner writes
+ * into a query, so the forms are made before.
+ */
 static void
-plan_second(void *argument)
+plan_forms(PlannerCall *best)
 {
-	SecondPlanning *second = argument;
+	const PlannerCall given = *best;
+	const bool	is_enabled = given.planning.is_enabled;
+	Query	   *without_unread = is_enabled ? unread_columns_drop(given.query) : NULL;
+	Query	   *whole = without_unread != NULL ? without_unread : given.query;
+	Query	   *shared = is_enabled ? share_subqueries(whole) : NULL;
+	bool		has_ctes = shared != NULL || (is_enabled && inline_ctes_has_any(given.query));
+	Query	   *inlined = has_ctes ? inline_ctes(whole) : NULL;
+	Query	   *narrowed = has_ctes ? narrow_ctes(shared != NULL ? shared : whole) : NULL;
+	Query	   *rewritten = narrowed != NULL ? narrowed : shared != NULL ? shared : without_unread;
+	Query	   *late = is_enabled && !given.planning.is_cursor ? late_targets(whole) : NULL;
+	PlannerCall other;
 
-	second->stmt = plan_forced(COMPAT_PLANNER_ARGUMENTS_OF(second), second->planning);
+	if (rewritten != NULL)
+		best->query = rewritten;
+	plan_single_ctes(best, has_ctes);
+	/* PostgreSQL's alone is what it would be without us; with conditions an index may find a subquery's few rows. */
+	if (rewritten != NULL &&
+		(!plan_walk_finds_ours(best->stmt) || (shared != NULL && best->planning.has_conditions_of_ctes)))
+	{
+		other = given;
+		plan_single_ctes(&other, has_ctes);
+		if (!plan_walk_finds_ours(best->stmt) ||
+			cost_of(&other) < cost_of(best) * (narrowed != NULL ? READERS_ADVANTAGE : 1))
+		{
+			*best = other;
+			narrowed = NULL;
+		}
+	}
+	if (inlined != NULL && is_worth_replanning(best) && !best->planning.has_executions &&
+		(best->planning.has_conditions_of_ctes || !require_plan_is_penumbra(best->stmt)))
+	{
+		other = given;
+		other.query = inlined;
+		/* In the place of a reference a CTE's constants may meet conditions that fail on them. */
+		if (attempt(plan_forced, &other) && inlined_is_better(&other, best, narrowed != NULL))
+			*best = other;
+	}
+	if (late != NULL && is_worth_replanning(best))
+	{
+		other = given;
+		other.query = late;
+		plan_single_ctes(&other, has_ctes);
+		if (late_is_better(&other, best))
+			*best = other;
+	}
+	if (has_ctes && best->planning.tables != NIL)
+		shared_ctes_hide_unread(best->stmt);
 }
 
 /* Why a plan is not ours throughout goes with it. */
@@ -238,84 +299,22 @@ note_refusals(PlannedStmt *stmt, const Query *query, const Planning *planning)
 static PlannedStmt *
 penumbra_planner(COMPAT_PLANNER_PARAMETERS)
 {
-	Planning	planning = {.is_cursor = (cursor_options & CURSOR_OPT_FAST_PLAN) != 0,
-							.is_enabled = penumbra_mode != MODE_OFF &&
-							(penumbra_mode != MODE_AUTO || cache_is_available()) && cache_serves_database()};
-	Planning	before;
-	Planning	other;
-	/* The planner writes into the query, so copies are made before. */
-	Query	   *without_unread = planning.is_enabled ? unread_columns_drop(query) : NULL;
-	Query	   *whole = without_unread != NULL ? without_unread : query;
-	Query	   *shared = planning.is_enabled ? share_subqueries(whole) : NULL;
-	bool		has_ctes = shared != NULL || (planning.is_enabled && inline_ctes_has_any(query));
-	Query	   *inlined = has_ctes ? inline_ctes(whole) : NULL;
-	Query	   *narrowed = has_ctes ? narrow_ctes(shared != NULL ? shared : whole) : NULL;
-	Query	   *rewritten = narrowed != NULL ? narrowed : shared != NULL ? shared : without_unread;
-	Query	   *late = planning.is_enabled && !planning.is_cursor ? late_targets(whole) : NULL;
-	Query	   *given = query;
-	PlannedStmt *stmt;
+	PlannerCall call = {COMPAT_PLANNER_VALUES,.query = query};
+	Planning   *planning = &call.planning;
 
-	planning.is_permitted = planning.is_enabled && privileges_permit(query);
-	before = other = planning;
-	if (rewritten != NULL)
-		query = rewritten;
-	stmt = plan_single_ctes(COMPAT_PLANNER_ARGUMENTS, has_ctes, &planning);
-	query = given;
-	/* PostgreSQL's alone is what it would be without us; with conditions an index may find a subquery's few rows. */
-	if (rewritten != NULL &&
-		(!plan_walk_finds_ours(stmt) || (shared != NULL && planning.has_conditions_of_ctes)))
-	{
-		Planning	as_given = other;
-		PlannedStmt *given_stmt = plan_single_ctes(COMPAT_PLANNER_ARGUMENTS, has_ctes, &as_given);
-
-		if (!plan_walk_finds_ours(stmt) || given_stmt->planTree->total_cost <
-			stmt->planTree->total_cost * (narrowed != NULL ? READERS_ADVANTAGE : 1))
-		{
-			stmt = given_stmt;
-			planning = as_given;
-			narrowed = NULL;
-		}
-	}
-	if (inlined != NULL && planning.tables != NIL && !planning.has_executions &&
-		(planning.has_conditions_of_ctes || !require_plan_is_penumbra(stmt)) &&
-		(MODE_IS_FORCED() || stmt->planTree->total_cost >= REPLAN_COST_MIN))
-	{
-		SecondPlanning second = {COMPAT_PLANNER_VALUES, .query = inlined, .planning = &other};
-
-		/* In the place of a reference a CTE's constants may meet conditions that fail on them. */
-		if (attempt(plan_second, &second) && is_better(second.stmt, stmt, narrowed != NULL) &&
-			!(other.has_single_ctes && !shared_ctes_are_computed_once(second.stmt)))
-		{
-			stmt = second.stmt;
-			planning = other;
-		}
-	}
-	if (late != NULL && planning.tables != NIL &&
-		(MODE_IS_FORCED() || stmt->planTree->total_cost >= REPLAN_COST_MIN))
-	{
-		Planning	of_late = before;
-		PlannedStmt *late_stmt;
-
-		query = late;
-		late_stmt = plan_single_ctes(COMPAT_PLANNER_ARGUMENTS, has_ctes, &of_late);
-		query = given;
-		if (MODE_IS_FORCED() ? require_plan_is_penumbra(late_stmt)
-			: plan_walk_finds_ours(late_stmt) && late_stmt->planTree->total_cost < stmt->planTree->total_cost)
-		{
-			stmt = late_stmt;
-			planning = of_late;
-		}
-	}
-	if (has_ctes && planning.tables != NIL)
-		shared_ctes_hide_unread(stmt);
-	if (planning.wishes != NIL)
-		wishes_tell(&planning, stmt);
+	planning->is_cursor = (cursor_options & CURSOR_OPT_FAST_PLAN) != 0;
+	planning->is_enabled = penumbra_mode != MODE_OFF && (penumbra_mode != MODE_AUTO || cache_is_available()) &&
+		cache_serves_database();
+	planning->is_permitted = planning->is_enabled && privileges_permit(query);
+	plan_forms(&call);
+	if (planning->wishes != NIL)
+		wishes_tell(planning, call.stmt);
 	if (penumbra_mode == MODE_REQUIRE)
-		require_check_plan(stmt, &planning);
+		require_check_plan(call.stmt, planning);
 	/* What was refused on the way to a plan that is all ours is of no interest. */
-	if ((planning.refusal_count > 0 || planning.tables != NIL) && !require_plan_is_penumbra(stmt))
-		note_refusals(stmt, query, &planning);
-	return stmt;
+	if ((planning->refusal_count > 0 || planning->tables != NIL) && !require_plan_is_penumbra(call.stmt))
+		note_refusals(call.stmt, query, planning);
+	return call.stmt;
 }
 
 static const CustomPathMethods path_methods = {.PlanCustomPath = custom_path_plan};
