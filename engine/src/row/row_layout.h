@@ -62,6 +62,8 @@ class RowLayout {
   }
 
   bool IsNull(const char* row, int column) const { return (row[column / 8] >> (column % 8)) & 1; }
+  // Of a condition's column.
+  bool IsTrue(const char* row, int column) const { return !IsNull(row, column) && Get<uint8_t>(row, column) != 0; }
   // Whether both are null, or have the same bytes.
   bool HasSameBytes(const char* a, const char* b, int column) const {
     const Column& of = columns_[column];

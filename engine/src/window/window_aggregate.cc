@@ -236,9 +236,7 @@ class WindowAggregate : public WindowFunction {
     if (holed_ != nullptr && !IsShort(i)) return true;
     if (frames_.has_holes()) {
       std::fill(state_.begin(), state_.end(), 0);
-      AddRows(batch.rows, begin, frames_.hole_begins[i]);
-      if (frames_.KeepsOwnRow(batch.begin + i, i)) AddRows(batch.rows, batch.begin + i, batch.begin + i + 1);
-      AddRows(batch.rows, frames_.hole_ends[i], end);
+      for (auto [part, part_end] : frames_.PartsAroundHole(batch.begin + i, i)) AddRows(batch.rows, part, part_end);
       return true;
     }
     const bool goes_on = spec_.start.kind == PENUMBRA_FRAME_UNBOUNDED_PRECEDING && begin == begin_ && end >= end_;

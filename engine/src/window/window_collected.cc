@@ -135,8 +135,8 @@ class JoinedText : public WindowFunction {
     };
     Place places[kVectorRows];
     appended_ = 0;
-    for (rows_made_ = 0; rows_made_ < batch.count && (rows_made_ == 0 || appended_ < kBatchBytes); ++rows_made_) {
-      const uint64_t begin = frames_.begins[rows_made_], end = std::max(begin, frames_.ends[rows_made_]);
+    for (rows_made_ = 0; rows_made_ < batch.count && (rows_made_ == 0 || appended_ < kWindowBatchBytes); ++rows_made_) {
+      const uint64_t begin = frames_.begins[rows_made_], end = frames_.ends[rows_made_];
       MoveTo(batch.rows, begin, end);
       Place& place = places[rows_made_];
       place.text = &texts_.back();
@@ -156,8 +156,6 @@ class JoinedText : public WindowFunction {
   }
 
  private:
-  static constexpr size_t kBatchBytes = size_t{16} << 20;
-
   void MoveTo(const WindowRows& rows, uint64_t begin, uint64_t end) {
     if (texts_.empty() || begin < texts_.back().begin() || begin > texts_.back().end()) {
       texts_.emplace_back(&environment_.budget, begin);
@@ -284,10 +282,7 @@ class CollectedFrames : public WindowFunction {
     }
   }
 
-  uint32_t RowsWanted() const override {
-    return static_cast<uint32_t>(std::clamp<size_t>(kBatchBytes / std::max<size_t>(value_bytes_, 1), 1, kVectorRows));
-  }
-
+  uint32_t RowsWanted() const override { return WindowRowsOfBytes(value_bytes_); }
   uint32_t rows_made() const override { return rows_made_; }
 
   Vector Evaluate(const WindowBatch& batch, Arena& arena) override {
@@ -298,7 +293,7 @@ class CollectedFrames : public WindowFunction {
     StringRef* values;
     ResultVector out = MakeResult(spec_.result, batch.count, arena, &values);
     size_t bytes = 0;
-    for (rows_made_ = 0; rows_made_ < batch.count && bytes < kBatchBytes; ++rows_made_) {
+    for (rows_made_ = 0; rows_made_ < batch.count && bytes < kWindowBatchBytes; ++rows_made_) {
       const uint32_t i = rows_made_;
       if (MoveTo(batch, i)) {
         MakeValue();
@@ -316,26 +311,21 @@ class CollectedFrames : public WindowFunction {
   }
 
  private:
-  static constexpr size_t kBatchBytes = size_t{16} << 20;
-  static constexpr size_t kFirstBytes = kBatchBytes / 64;  // assumed, so that the first batch is short
-
   char* state() { return reinterpret_cast<char*>(state_.data()); }
 
   // Makes the state that of row i's frame; false: it is that of the row before.
   bool MoveTo(const WindowBatch& batch, uint32_t i) {
-    const uint64_t begin = frames_.begins[i], end = frames_.ends[i], row = batch.begin + i;
+    const uint64_t begin = frames_.begins[i], end = frames_.ends[i];
     if (frames_.has_holes()) {
       Clear(begin);
-      AddRows(batch.rows, begin, frames_.hole_begins[i]);
-      if (frames_.KeepsOwnRow(row, i)) AddRows(batch.rows, row, row + 1);
-      AddRows(batch.rows, frames_.hole_ends[i], end);
+      for (auto [part, part_end] : frames_.PartsAroundHole(batch.begin + i, i)) AddRows(batch.rows, part, part_end);
       return true;
     }
     if (has_value_ && begin == begin_ && end == end_) return false;
     has_value_ = true;
     if (array_ != nullptr) {
       begin_ = begin;
-      end_ = std::max(begin, end);
+      end_ = end;
       AppendRows(batch.rows);
       return true;
     }
@@ -366,8 +356,7 @@ class CollectedFrames : public WindowFunction {
     for (uint64_t row = array_->end(); row < end_; ++row) {
       if (row % kPollRows == 0) environment_.CheckCancelled();
       const char* values = *rows.at(row);
-      array_->Append(values, filter_column_ < 0 || (!layout_.IsNull(values, filter_column_) &&
-                                                    layout_.Get<uint8_t>(values, filter_column_) != 0));
+      array_->Append(values, filter_column_ < 0 || layout_.IsTrue(values, filter_column_));
     }
     array_->Count();
   }
@@ -408,7 +397,7 @@ class CollectedFrames : public WindowFunction {
   uint32_t rows_made_ = 0;
   StringRef value_;  // of the last frame
   bool is_null_ = true;
-  size_t value_bytes_ = kFirstBytes;
+  size_t value_bytes_ = kFirstValueBytes;
 };
 
 }  // namespace

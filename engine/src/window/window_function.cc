@@ -247,7 +247,7 @@ class RowValue : public WindowFunction {
     const uint64_t nth = spec_.function == PENUMBRA_WINDOW_NTH_VALUE ? static_cast<uint64_t>(count) - 1 : 0;
     const bool is_last = spec_.function == PENUMBRA_WINDOW_LAST_VALUE;
     const uint64_t begin = frames_.begins[i], end = frames_.ends[i];
-    if (frames_.has_holes() || spec_.ignores_nulls) return FindInParts(nth, is_last, i, place);
+    if (frames_.has_holes() || spec_.ignores_nulls) return FindInFrame(nth, is_last, i, place);
     if (nth >= end - begin) return false;
     *place = is_last ? end - 1 : begin + nth;
     return true;
@@ -258,17 +258,12 @@ class RowValue : public WindowFunction {
     *place = with_value_.RowOf(is_before ? number - distance : number + distance - 1);
     return true;
   }
-  // Of a frame with a hole: before it, the row itself, after it.
-  bool FindInParts(uint64_t nth, bool is_last, uint32_t i, uint64_t* place) const {
-    using Part = std::pair<uint64_t, uint64_t>;
-    const uint64_t row = *place;
-    if (!frames_.has_holes()) return FindIn({Part{frames_.begins[i], frames_.ends[i]}}, nth, is_last, place);
-    const uint64_t own = frames_.KeepsOwnRow(row, i) ? row + 1 : row;
-    return FindIn(
-        {Part{frames_.begins[i], frames_.hole_begins[i]}, Part{row, own}, Part{frames_.hole_ends[i], frames_.ends[i]}},
-        nth, is_last, place);
+  bool FindInFrame(uint64_t nth, bool is_last, uint32_t i, uint64_t* place) const {
+    if (frames_.has_holes()) return FindIn(frames_.PartsAroundHole(*place, i), nth, is_last, place);
+    return FindIn(std::array{std::pair{frames_.begins[i], frames_.ends[i]}}, nth, is_last, place);
   }
-  bool FindIn(std::initializer_list<std::pair<uint64_t, uint64_t>> parts, uint64_t nth, bool is_last,
+  template <size_t kParts>
+  bool FindIn(const std::array<std::pair<uint64_t, uint64_t>, kParts>& parts, uint64_t nth, bool is_last,
               uint64_t* place) const {
     bool is_found = false;
     for (auto [begin, end] : parts) {

@@ -1,7 +1,10 @@
 // The values of a window function for a batch of rows in the window's order.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "operator/execution_environment.h"
@@ -38,6 +41,16 @@ class WindowFunction {
   virtual uint32_t rows_made() const { return kVectorRows; }
 };
 
+// A batch of values that may be long ends at so many bytes.
+constexpr size_t kWindowBatchBytes = size_t{16} << 20;
+// The rows wanted for such a batch, if each value has so many bytes.
+inline uint32_t WindowRowsOfBytes(size_t value_bytes) {
+  return static_cast<uint32_t>(
+      std::clamp<size_t>(kWindowBatchBytes / std::max<size_t>(value_bytes, 1), 1, kVectorRows));
+}
+// What a value is assumed to have before the first is made, so that the first batch is short.
+constexpr size_t kFirstValueBytes = kWindowBatchBytes / 64;
+
 std::unique_ptr<WindowFunction> CreateWindowFunction(const WindowFunctionSpec& spec, const WindowInput& input,
                                                      const RowLayout& layout, ExecutionEnvironment& environment);
 // window_aggregate.cc
@@ -64,6 +77,12 @@ class WindowFrames {
   bool has_holes() const { return spec_.exclusion != PENUMBRA_EXCLUDE_NO_OTHERS; }
   bool KeepsOwnRow(uint64_t row, size_t i) const {
     return spec_.exclusion == PENUMBRA_EXCLUDE_TIES && hole_begins[i] <= row && row < hole_ends[i];
+  }
+  // The parts [first, second) of a frame with a hole, which is that of the batch's row i: before the hole, the row
+  // itself, after the hole. Some may have no rows.
+  std::array<std::pair<uint64_t, uint64_t>, 3> PartsAroundHole(uint64_t row, size_t i) const {
+    const uint64_t own_end = KeepsOwnRow(row, i) ? row + 1 : row;
+    return {{{begins[i], hole_begins[i]}, {row, own_end}, {hole_ends[i], ends[i]}}};
   }
 
   std::vector<uint64_t> begins;

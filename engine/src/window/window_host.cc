@@ -38,18 +38,15 @@ class HostFrames : public WindowFunction {
         frames_(spec, input, layout, environment),
         state_(environment.host) {
     for (const Expr* argument : spec.aggregate.arguments) columns_.push_back(input.ColumnOf(*argument));
-    goes_on_ = spec.exclusion == PENUMBRA_EXCLUDE_NO_OTHERS;
   }
 
-  uint32_t RowsWanted() const override {
-    return static_cast<uint32_t>(std::clamp<size_t>(kBatchBytes / std::max<size_t>(value_bytes_, 1), 1, kVectorRows));
-  }
+  uint32_t RowsWanted() const override { return WindowRowsOfBytes(value_bytes_); }
   uint32_t rows_made() const override { return rows_made_; }
 
   Vector Evaluate(const WindowBatch& batch, Arena& arena) override {
     frames_.Find(batch);
     Begin(batch.count, arena);
-    for (uint32_t i = 0; i < batch.count && bytes_ < kBatchBytes; ++i) {
+    for (uint32_t i = 0; i < batch.count && bytes_ < kWindowBatchBytes; ++i) {
       AddFrame(batch, i);
       rows_made_ = i + 1;
     }
@@ -66,9 +63,6 @@ class HostFrames : public WindowFunction {
   }
 
  private:
-  static constexpr size_t kBatchBytes = size_t{16} << 20;
-  static constexpr size_t kFirstBytes = kBatchBytes / 64;  // assumed, so that the first batch is short
-
   // Result 0 is that of the row before the batch.
   void Begin(uint32_t count, Arena& arena) {
     arena_ = &arena;
@@ -99,42 +93,35 @@ class HostFrames : public WindowFunction {
   }
 
   void AddFrame(const WindowBatch& batch, uint32_t i) {
-    const uint64_t begin = frames_.begins[i], end = std::max(begin, frames_.ends[i]), row = batch.begin + i;
-    if (goes_on_ && has_last_ && begin == begin_ && end == end_) {
+    const uint64_t begin = frames_.begins[i], end = frames_.ends[i];
+    // A frame that has all rows of the one before gets the others alone.
+    const bool goes_on = !frames_.has_holes() && has_last_ && begin == begin_ && end >= end_;
+    if (goes_on && end == end_) {
       result_of_[i] = static_cast<uint16_t>(next_result_ - 1);
       return;
     }
-    if (!goes_on_ || !has_last_ || begin != begin_ || end < end_) {
-      steps_.push_back({0, true, false});
-      end_ = begin;
+    steps_.push_back({0, !goes_on, false});
+    if (frames_.has_holes()) {
+      for (auto [part, part_end] : frames_.PartsAroundHole(batch.begin + i, i)) AddRows(batch.rows, part, part_end);
     } else {
-      steps_.push_back({0, false, false});
-    }
-    if (goes_on_) {
-      AddRows(batch.rows, end_, end);
-    } else {
-      AddRows(batch.rows, begin, frames_.hole_begins[i]);
-      if (frames_.KeepsOwnRow(row, i)) AddRows(batch.rows, row, row + 1);
-      AddRows(batch.rows, frames_.hole_ends[i], end);
+      AddRows(batch.rows, goes_on ? end_ : begin, end);
     }
     begin_ = begin;
     end_ = end;
     has_last_ = true;
     steps_.back().is_finished = true;
     result_of_[i] = static_cast<uint16_t>(next_result_++);
-    if ((next_result_ - first_waiting_) * value_bytes_ >= kBatchBytes) Flush();
+    if ((next_result_ - first_waiting_) * value_bytes_ >= kWindowBatchBytes) Flush();
   }
   void AddRows(const WindowRows& rows, uint64_t begin, uint64_t end) {
     for (uint64_t row = begin; row < end; ++row) {
       if (row % kPollRows == 0) environment_.CheckCancelled();
       const char* values = *rows.at(row);
-      const bool passes = filter_column_ < 0 || (!layout_.IsNull(values, filter_column_) &&
-                                                 layout_.Get<uint8_t>(values, filter_column_) != 0);
-      if (!passes) continue;
+      if (filter_column_ >= 0 && !layout_.IsTrue(values, filter_column_)) continue;
       rows_[row_count_++] = values;
       row_bytes_ += layout_.StringBytes(values);
       ++steps_.back().rows;
-      if (row_count_ < kVectorRows && row_bytes_ < kBatchBytes) continue;
+      if (row_count_ < kVectorRows && row_bytes_ < kWindowBatchBytes) continue;
       Flush();
       steps_.push_back({0, false, false});
     }
@@ -193,7 +180,6 @@ class HostFrames : public WindowFunction {
   const int filter_column_;
   WindowFrames frames_;
   const HostState state_;
-  bool goes_on_ = true;    // a frame that has all rows of the one before gets the others alone
   bool has_last_ = false;  // the state is that of the rows [begin_, end_)
   uint64_t begin_ = 0;
   uint64_t end_ = 0;
@@ -211,7 +197,7 @@ class HostFrames : public WindowFunction {
   uint32_t first_waiting_ = 1;  // the results before it are known
   uint32_t rows_made_ = 0;
   size_t bytes_ = 0;
-  size_t value_bytes_ = kFirstBytes;
+  size_t value_bytes_ = kFirstValueBytes;
 
   // What waits to be handed over.
   std::vector<PenumbraFrameStep> steps_;
