@@ -21,7 +21,7 @@ PRINT_TABLES = TREE / "build/engine/print_tables"
 COMPAT = TREE / "common/pg_compat.h"
 FUNCTION_MAP = TREE / "extensions/columnar/src/query/pipeline/function_map.c"
 VALUE_IMAGES = TREE / "extensions/columnar/src/cache/value_image.c"
-CACHED_EXPRESSION = TREE / "extensions/columnar/src/cache/cached_expression.c"
+CACHEABLE = TREE / "extensions/columnar/src/cache/cacheable.c"
 
 # Types that the adapter has images of, and the engine not itself: their names in SQL, by the macros of their OIDs.
 IMAGES = {
@@ -440,7 +440,7 @@ def table(lines: list[str]) -> str:
     oids = function_oids()
     rows = re.findall(r"^\t\{(F_\w+), PENUMBRA_FN_(\w+), SHAPE_(\w+)\},$", FUNCTION_MAP.read_text(), re.M)
     aliases = {other: name for name, others in ALIASES.items() for other in others}
-    inside = re.findall(r"^\t\tcase (F_\w+):$", CACHED_EXPRESSION.read_text(), re.M)
+    inside = re.findall(r"^\t\tcase (F_\w+):$", CACHEABLE.read_text(), re.M)
     made = {
         "types": types, "collations": collations, "functions": functions, "fields": fields, "aggregates": aggregates,
         "aliases": aliases, "oids": {str(oids[name]): [function, shape] for name, function, shape in rows},

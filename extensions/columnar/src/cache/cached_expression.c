@@ -3,10 +3,9 @@
  * cached_expression.c
  *	  Expressions whose values are cached as columns of their table are.
  *
- * They consist of functions of PostgreSQL's own that depend on nothing but their
- * arguments: who loads may be a superuser, and calls nobody else's.  A load computes
- * them for rows that no query would.  An expression that raised an error for a row
- * is no column for a while, and queries are planned without it.
+ * Which expressions can be, cacheable.c says.  A load computes them for rows that no
+ * query would.  An expression that raised an error for a row is no column for a while,
+ * and queries are planned without it.
  *
  * An entry is the text of the expression's node tree, its Vars numbered by
  * attribute: a renamed column changes nothing.  Entries are found by a hash of the
@@ -19,8 +18,7 @@
  *
  * Facts: the text's hash says which expression it is.  The definitions of its
  * functions do not change while a server runs; one of another version makes another
- * hash, and so does another version of a collation.  Collations that are not
- * deterministic are refused.  Of the attributes type, type modifier and collation are
+ * hash, and so does another version of a collation.  Of the attributes type, type modifier and collation are
  * in the tree, and compared with the descriptor; what rows older than an attribute
  * have is hashed in.
  *
@@ -34,9 +32,6 @@
 #include <xxhash.h>
 
 #include "catalog/pg_collation.h"
-#include "catalog/pg_language.h"
-#include "catalog/pg_proc.h"
-#include "catalog/pg_type.h"
 #include "common/hashfn.h"
 #include "lib/stringinfo.h"
 #include "miscadmin.h"
@@ -47,8 +42,6 @@
 #include "storage/shmem.h"
 #include "storage/ipc.h"
 #include "utils/builtins.h"
-#include "utils/fmgroids.h"
-#include "utils/formatting.h"
 #include "utils/guc.h"
 #include "utils/hsearch.h"
 #include "utils/lsyscache.h"
@@ -56,10 +49,10 @@
 #include "utils/pg_locale.h"
 #include "utils/rel.h"
 #include "utils/ruleutils.h"
-#include "utils/syscache.h"
 #include "utils/timestamp.h"
 
 #include "cache/cache.h"
+#include "cache/cacheable.h"
 #include "cache/cached_expression.h"
 #include "cache/disk/disk_file.h"
 #include "cache/list_image.h"
@@ -124,385 +117,6 @@ cached_expression_shmem_request(void)
 {
 	RequestAddinShmemSpace(sizeof(ExpressionControl));
 	RequestNamedLWLockTranche(TRANCHE, 1);
-}
-
-/* ---------------------------------------------------------------- which can be cached */
-
-/* InvalidOid: the node calls no function, or not by itself. */
-static Oid
-called_function(Node *node)
-{
-	if (IsA(node, FuncExpr))
-		return ((FuncExpr *) node)->funcid;
-	if (!IsA(node, OpExpr))
-		return InvalidOid;
-	set_opfuncid((OpExpr *) node);
-	return ((OpExpr *) node)->opfuncid;
-}
-
-/* Functions of PostgreSQL's that depend on nothing but their arguments and raise no error, whatever these are. */
-static bool
-never_fails(Oid function)
-{
-	switch (function)
-	{
-		case F_JSONB_OBJECT_FIELD:
-		case F_JSONB_OBJECT_FIELD_TEXT:
-		case F_JSONB_ARRAY_ELEMENT:
-		case F_JSONB_ARRAY_ELEMENT_TEXT:
-		case F_JSONB_EXTRACT_PATH:
-		case F_JSONB_EXTRACT_PATH_TEXT:
-		case F_JSONB_EXISTS:
-		case F_JSONB_EXISTS_ANY:
-		case F_JSONB_EXISTS_ALL:
-		case F_JSONB_CONTAINS:
-		case F_JSONB_CONTAINED:
-		case F_JSONB_TYPEOF:
-		case F_JSONB_EQ:
-		case F_JSONB_NE:
-		case F_JSONB_LT:
-		case F_JSONB_LE:
-		case F_JSONB_GT:
-		case F_JSONB_GE:
-		case F_ARRAYCONTAINS:
-		case F_ARRAYCONTAINED:
-		case F_ARRAYOVERLAP:
-		case F_ARRAY_EQ:
-		case F_ARRAY_NE:
-		case F_CARDINALITY:
-		case F_ARRAY_LENGTH:
-		case F_ARRAY_LOWER:
-		case F_ARRAY_UPPER:
-		case F_ARRAY_NDIMS:
-		case F_LOWER_ANYRANGE:
-		case F_UPPER_ANYRANGE:
-		case F_ISEMPTY_ANYRANGE:
-		case F_LOWER_INC_ANYRANGE:
-		case F_UPPER_INC_ANYRANGE:
-		case F_LOWER_INF_ANYRANGE:
-		case F_UPPER_INF_ANYRANGE:
-		case F_LOWER_ANYMULTIRANGE:
-		case F_UPPER_ANYMULTIRANGE:
-		case F_ISEMPTY_ANYMULTIRANGE:
-		case F_LOWER_INC_ANYMULTIRANGE:
-		case F_UPPER_INC_ANYMULTIRANGE:
-		case F_LOWER_INF_ANYMULTIRANGE:
-		case F_UPPER_INF_ANYMULTIRANGE:
-		case F_RANGE_CONTAINS_ELEM:
-		case F_ELEM_CONTAINED_BY_RANGE:
-		case F_RANGE_CONTAINS:
-		case F_RANGE_CONTAINED_BY:
-		case F_RANGE_OVERLAPS:
-		case F_RANGE_BEFORE:
-		case F_RANGE_AFTER:
-		case F_RANGE_OVERLEFT:
-		case F_RANGE_OVERRIGHT:
-		case F_RANGE_INTERSECT:
-		case F_MULTIRANGE_CONTAINS_ELEM:
-		case F_ELEM_CONTAINED_BY_MULTIRANGE:
-		case F_MULTIRANGE_CONTAINS_RANGE:
-		case F_MULTIRANGE_CONTAINS_MULTIRANGE:
-		case F_RANGE_CONTAINED_BY_MULTIRANGE:
-		case F_MULTIRANGE_CONTAINED_BY_MULTIRANGE:
-		case F_RANGE_OVERLAPS_MULTIRANGE:
-		case F_MULTIRANGE_OVERLAPS_RANGE:
-		case F_MULTIRANGE_OVERLAPS_MULTIRANGE:
-			return true;
-		default:
-			return false;
-	}
-}
-
-/* What the values of a type are is fixed, and what functions of them call, too. */
-static bool
-is_fixed_type(Oid type)
-{
-	Oid			element = get_base_element_type(type);
-	PenumbraType engine_type;
-
-	return type < FirstGenbkiObjectId &&
-		(type == JSONPATHOID || cache_type_of(OidIsValid(element) ? element : type, &engine_type));
-}
-
-/* to_char() of a local time looks at a setting for names of months and days alone, and at that only for TM. */
-static bool
-is_fixed_format(Oid function, List *args)
-{
-	const Const *format;
-	char	   *pattern;
-
-	if (function != F_TO_CHAR_TIMESTAMP_TEXT)
-		return false;
-	format = lsecond(args);
-	if (!IsA(format, Const) || format->constisnull)
-		return false;
-	pattern = TextDatumGetCString(format->constvalue);
-	return strstr(asc_toupper(pattern, strlen(pattern)), "TM") == NULL;
-}
-
-/* An immutable function of PostgreSQL's, of types that have nothing of a user's. */
-static bool
-is_fixed_function(Oid function)
-{
-	HeapTuple	tuple;
-	Form_pg_proc proc;
-	bool		is_fixed;
-
-	if (function >= FirstGenbkiObjectId)
-		return false;
-	tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(function));
-	if (!HeapTupleIsValid(tuple))
-		return false;
-	proc = (Form_pg_proc) GETSTRUCT(tuple);
-	is_fixed = proc->provolatile == PROVOLATILE_IMMUTABLE && proc->prolang == INTERNALlanguageId &&
-		proc->prokind == PROKIND_FUNCTION && !proc->proretset && is_fixed_type(proc->prorettype);
-	for (int i = 0; i < proc->pronargs && is_fixed; i++)
-		is_fixed = is_fixed_type(proc->proargtypes.values[i]);
-	ReleaseSysCache(tuple);
-	return is_fixed;
-}
-
-/* What arrays and ranges of it are compared by is PostgreSQL's own. */
-static bool
-has_fixed_elements(Oid type)
-{
-	Oid			element = get_base_element_type(type);
-
-	if (OidIsValid(element))
-		return value_image_tells_equality(element);
-	type = getBaseType(type);
-	return type < FirstGenbkiObjectId || !(type_is_range(type) || type_is_multirange(type));
-}
-
-/* x = ANY (array), x <> ALL (array) by a type's own equality. */
-static bool
-is_fixed_membership(const ScalarArrayOpExpr *expr)
-{
-	Oid			equality = expr->useOr ? expr->opno : get_negator(expr->opno);
-	Oid			left;
-	Oid			right;
-
-	if (!OidIsValid(equality))
-		return false;
-	op_input_types(equality, &left, &right);
-	return op_hashjoinable(equality, left) && has_fixed_elements(exprType(lsecond(expr->args))) &&
-		get_opcode(equality) < FirstGenbkiObjectId;
-}
-
-/*
- * A field of a composite type, which a value keeps: a type or a table of which there are columns gets new
- * fields alone, without defaults, and the numbers of dropped ones are not used again.
- */
-static bool
-is_fixed_field(const FieldSelect *field)
-{
-	return get_typtype(getBaseType(exprType((Node *) field->arg))) == TYPTYPE_COMPOSITE;
-}
-
-static bool
-is_fixed_text_function(Oid function)
-{
-	/* a setting says how many digits the text of a float has */
-	return function < FirstGenbkiObjectId && function != F_FLOAT4OUT && function != F_FLOAT8OUT &&
-		func_volatile(function) == PROVOLATILE_IMMUTABLE;
-}
-
-/* A cast by way of the value's text. */
-static bool
-is_fixed_cast(const CoerceViaIO *cast)
-{
-	Oid			argument_type = exprType((Node *) cast->arg);
-	Oid			output;
-	Oid			input;
-	Oid			io_param;
-	bool		is_varlena;
-
-	if (!is_fixed_type(argument_type) || !is_fixed_type(cast->resulttype))
-		return false;
-	getTypeOutputInfo(argument_type, &output, &is_varlena);
-	getTypeInputInfo(cast->resulttype, &input, &io_param);
-	return is_fixed_text_function(output) && is_fixed_text_function(input);
-}
-
-/* The node's own value follows from those of its arguments. */
-static bool
-is_fixed_node(Node *node)
-{
-	ListCell   *lc;
-	List	   *args = NIL;
-	Oid			function = called_function(node);
-	Oid			collation;
-
-	switch (nodeTag(node))
-	{
-		case T_Var:
-			return ((Var *) node)->varlevelsup == 0 && ((Var *) node)->varattno > 0;
-		case T_Const:
-		case T_CaseTestExpr:	/* an element; of CASE there is none, which is not listed */
-			return true;
-		case T_OpExpr:
-		case T_FuncExpr:
-			args = IsA(node, OpExpr) ? ((OpExpr *) node)->args : ((FuncExpr *) node)->args;
-			if (!never_fails(function) && !is_fixed_function(function) && !is_fixed_format(function, args))
-				return false;
-			break;
-		case T_ScalarArrayOpExpr:
-			if (!is_fixed_membership((ScalarArrayOpExpr *) node))
-				return false;
-			break;
-		case T_NullTest:
-			return !((NullTest *) node)->argisrow;
-		case T_CoerceViaIO:
-			return is_fixed_cast((CoerceViaIO *) node);
-		case T_RelabelType:
-			return true;
-		case T_FieldSelect:
-			return is_fixed_field((FieldSelect *) node);
-		case T_SubscriptingRef:
-			return ((SubscriptingRef *) node)->refassgnexpr == NULL &&
-				((SubscriptingRef *) node)->reflowerindexpr == NIL &&
-				(((SubscriptingRef *) node)->refcontainertype == JSONBOID ||
-				 OidIsValid(get_element_type(((SubscriptingRef *) node)->refcontainertype)));
-		default:
-			return false;
-	}
-	foreach(lc, args)
-	{
-		if (!has_fixed_elements(exprType(lfirst(lc))))
-			return false;
-	}
-	collation = exprInputCollation(node);
-	return !OidIsValid(collation) || get_collation_isdeterministic(collation);
-}
-
-/* NULL: the expression is not one that can be cached. */
-static Node *
-canonical_mutator(Node *node, void *context)
-{
-	bool	   *is_fixed = context;
-	Node	   *copy;
-
-	if (node == NULL)
-		return NULL;
-	if (IsA(node, List))
-		return expression_tree_mutator(node, canonical_mutator, context);
-	if (!is_fixed_node(node))
-	{
-		*is_fixed = false;
-		return node;
-	}
-	if (IsA(node, Var))
-	{
-		const Var  *var = (const Var *) node;
-
-		return (Node *) makeVar(1, var->varattno, var->vartype, var->vartypmod, var->varcollid, 0);
-	}
-	copy = expression_tree_mutator(node, canonical_mutator, context);
-	/* 17 and later do not write locations */
-	if (IsA(copy, Const))
-		((Const *) copy)->location = -1;
-	else if (IsA(copy, OpExpr))
-		((OpExpr *) copy)->location = -1;
-	else if (IsA(copy, FuncExpr))
-		((FuncExpr *) copy)->location = -1;
-	else if (IsA(copy, ScalarArrayOpExpr))
-	{
-		((ScalarArrayOpExpr *) copy)->location = -1;
-		/* the planner's NOT leaves it open */
-		set_sa_opfuncid((ScalarArrayOpExpr *) copy);
-	}
-	else if (IsA(copy, NullTest))
-		((NullTest *) copy)->location = -1;
-	else if (IsA(copy, CoerceViaIO))
-	{
-		((CoerceViaIO *) copy)->location = -1;
-		((CoerceViaIO *) copy)->coerceformat = COERCE_EXPLICIT_CAST;
-	}
-	else if (IsA(copy, RelabelType))
-		((RelabelType *) copy)->location = -1;
-	return copy;
-}
-
-/* In place of the element. */
-static Node *
-put_elements(Node *node, void *elements)
-{
-	if (node == NULL || IsA(node, CaseTestExpr))
-		return node == NULL ? NULL : copyObject(elements);
-	return expression_tree_mutator(node, put_elements, elements);
-}
-
-/*
- * A set-returning function of a column or of what can be cached, of any type; or what can be cached if an element is
- * put in place of the call, as which it is evaluated.
- */
-static Node *
-canonical_set(Node *expr)
-{
-	const FuncExpr *call = list_image_canonical_call(expr);
-	Node	   *elements = list_image_elements(expr);
-	bool		is_fixed = true;
-	FuncExpr   *canonical = makeNode(FuncExpr);
-	Node	   *of_element = NULL;
-
-	if (elements != expr)
-	{
-		of_element = canonical_mutator(list_image_replace_elements(expr, list_image_one_element(expr)), &is_fixed);
-		is_fixed &= !contain_var_clause(of_element);
-	}
-	*canonical = *call;
-	canonical->args = (List *) canonical_mutator((Node *) call->args, &is_fixed);
-	canonical->location = -1;
-	if (!is_fixed || !contain_var_clause((Node *) canonical))
-		return NULL;
-	elements = IsA(elements, FieldSelect) ? list_image_column(canonical, ((FieldSelect *) elements)->fieldnum)
-		: (Node *) canonical;
-	return of_element == NULL ? elements : put_elements(of_element, elements);
-}
-
-static Node *
-canonical_form(Node *expr)
-{
-	bool		is_fixed = !IsA(expr, List);
-	Node	   *canonical;
-	PenumbraType type;
-
-	if (list_image_is_set(expr))
-		return canonical_set(expr);
-	canonical = canonical_mutator(expr, &is_fixed);
-	if (!is_fixed || !contain_var_clause(canonical) || !cache_type_of(exprType(canonical), &type) ||
-		(IsA(canonical, Var) && !cache_type_is_composed(exprType(canonical))))
-		return NULL;
-	return canonical;
-}
-
-bool
-cached_expression_is_possible(Node *expr)
-{
-	return canonical_form(expr) != NULL;
-}
-
-static bool
-can_fail_walker(Node *node, void *context)
-{
-	Oid			function = node == NULL ? InvalidOid : called_function(node);
-
-	if (OidIsValid(function) && !never_fails(function))
-		return true;
-	if (node != NULL && IsA(node, CoerceViaIO) && ((CoerceViaIO *) node)->resulttype != TEXTOID)
-		return true;
-	return node != NULL && expression_tree_walker(node, can_fail_walker, context);
-}
-
-/* Of most set-returning functions there is a list, whatever the argument is. */
-bool
-cached_expression_can_fail(Node *expr)
-{
-	if (!list_image_is_set(expr))
-		return value_image_can_fail(value_image_of(exprType(expr))) || can_fail_walker(expr, NULL);
-	return list_image_has_matches((Node *) list_image_call(expr)) ||
-		can_fail_walker(linitial(list_image_canonical_call(expr)->args), NULL) ||
-		can_fail_walker(list_image_replace_elements(expr, list_image_one_element(expr)), NULL);
 }
 
 /* ---------------------------------------------------------------- entries - */
@@ -649,7 +263,7 @@ failed_lately(const Entry *entry, TimestampTz now)
 bool
 cached_expression_find(Oid relid, Node *expr, ExpressionNeed need, ColumnKey *key)
 {
-	Node	   *canonical = control == NULL ? NULL : canonical_form(expr);
+	Node	   *canonical = control == NULL ? NULL : cacheable_form(expr);
 	char	   *text;
 	Entry	   *entry;
 	uint64		hash;
@@ -826,7 +440,7 @@ static void
 read_text(KnownExpression *expression, const char *text)
 {
 	Node	   *expr = stringToNode(text);
-	Node	   *canonical = canonical_form(expr);
+	Node	   *canonical = cacheable_form(expr);
 
 	if (canonical == NULL || !equal(canonical, expr))
 		return;

@@ -25,11 +25,6 @@
 extern void cached_expression_shmem_request(void);
 extern void cached_expression_shmem_startup(void);
 
-/* Whether it can be cached, as far as the expression says. */
-extern bool cached_expression_is_possible(Node *expr);
-/* Of one that is possible: whether a row can have an error in place of a value. */
-extern bool cached_expression_can_fail(Node *expr);
-
 /* What becomes of an expression without a key. */
 typedef enum ExpressionNeed
 {

@@ -148,6 +148,14 @@ chunk_slot(const CachedChunk *chunk, ColumnKey column)
 	return place < chunk->column_count ? unconstify(CachedSegment *, &chunk->columns[place]) : NULL;
 }
 
+/* Those of a pinned chunk stay its own, wherever its segments go. */
+static inline void
+chunk_copy_zone_maps(const CachedChunk *chunk, const ColumnKey *columns, int ncolumns, PenumbraZoneMap *zone_maps)
+{
+	for (int i = 0; i < ncolumns; i++)
+		zone_maps[i] = chunk_slot(chunk, columns[i])->zone_map;
+}
+
 #define CHUNK_BYTES(column_count) \
 	(offsetof(CachedChunk, columns) + (column_count) * sizeof(CachedSegment))
 

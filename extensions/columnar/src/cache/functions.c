@@ -35,6 +35,7 @@
 
 #include "cache/column_facts.h"
 #include "cache/cache.h"
+#include "cache/cacheable.h"
 #include "cache/cached_expression.h"
 #include "cache/policy/database.h"
 #include "cache/policy/table_options.h"
@@ -165,7 +166,7 @@ column_of_expression(Relation rel, const char *text, ExpressionNeed need)
 	expr = eval_const_expressions(NULL, expr);
 	free_parsestate(pstate);
 	error_context_stack = callback.previous;
-	if (!cached_expression_is_possible(expr))
+	if (cacheable_form(expr) == NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("expression \"%s\" of relation \"%s\" cannot be cached", text, RelationGetRelationName(rel)),

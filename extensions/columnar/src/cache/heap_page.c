@@ -36,6 +36,7 @@
 #include "utils/rel.h"
 
 #include "cache/cache.h"
+#include "cache/cacheable.h"
 #include "cache/cached_expression.h"
 #include "cache/heap_page.h"
 #include "cache/list_image.h"
@@ -355,7 +356,7 @@ add_expression(HeapRowReader *reader, int column, ColumnKey key)
 	}
 	expression->column = column;
 	expression->key = key;
-	reader->can_fail |= cached_expression_can_fail((Node *) expr);
+	reader->can_fail |= cacheable_can_fail((Node *) expr);
 	type = exprType((Node *) expr);
 	if (list_image_is_set((Node *) expr))
 	{

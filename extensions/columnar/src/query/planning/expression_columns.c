@@ -37,6 +37,7 @@
 #include "utils/lsyscache.h"
 
 #include "cache/cache.h"
+#include "cache/cacheable.h"
 #include "cache/cached_expression.h"
 #include "cache/list_image.h"
 #include "query/planning/expression_columns.h"
@@ -185,11 +186,11 @@ expression_columns_may_be(PlannerInfo *root, Node *node, Index *relid)
 {
 	Node	   *expr;
 
-	*relid = cached_expression_is_possible(node) ? sole_relation(node) : 0;
+	*relid = cacheable_form(node) != NULL ? sole_relation(node) : 0;
 	if (*relid == 0)
 		return false;
 	expr = expression_of_table(root, node);
-	return expr != NULL && cached_expression_is_possible(expr) && sole_relation(expr) != 0 &&
+	return expr != NULL && cacheable_form(expr) != NULL && sole_relation(expr) != 0 &&
 		root->simple_rte_array[sole_relation(expr)]->rtekind == RTE_RELATION &&
 		is_strict_if_nullable(root, node) && is_strict_if_nullable(root, expr);
 }
@@ -476,7 +477,7 @@ add_plain_elements(PlannerInfo *root, Index relid, AttrNumber number)
 {
 	Node	   *expr = list_image_column(elements_call(root, relid), number);
 
-	if (!cached_expression_is_possible(expr) || sole_relation(expr) == 0 ||
+	if (cacheable_form(expr) == NULL || sole_relation(expr) == 0 ||
 		root->simple_rte_array[sole_relation(expr)]->rtekind != RTE_RELATION || !is_strict_if_nullable(root, expr))
 		return false;
 	add_column(root, expr)->elements = makeVar(relation_number_of(root, relid), number, exprType(expr),
@@ -1035,7 +1036,7 @@ expression_columns_can_fail(List *numbers)
 	foreach(lc, numbers)
 	{
 		if (expression_column_is(lfirst_int(lc)) &&
-			cached_expression_can_fail(column_of_number(lfirst_int(lc), 0)->expr))
+			cacheable_can_fail(column_of_number(lfirst_int(lc), 0)->expr))
 			return true;
 	}
 	return false;
