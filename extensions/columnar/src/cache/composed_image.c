@@ -4,18 +4,13 @@
  *	  What the engine has in place of documents, arrays, ranges and composites.
  *
  * An image is the parts of a value, one behind the other, each in a form whose bytes
- * are in the order of its values: numbers with the byte that counts most first,
- * strings with their end marked.  So images are compared as PostgreSQL compares the
- * values, part by part.
+ * are in the order of its values (image_bytes.h).  So images are compared as PostgreSQL
+ * compares the values, part by part.
  *
  * Values that are equal can be written differently where they have numbers: 1.0 is
  * equal to 1, and -0 to 0.  An image is of type char(n) then, of which trailing
  * blanks do not compare: their number says how the numbers are written.  Of a value
- * that needs more blanks than BLANKS_MAX there is no image.
- *
- * The blanks are an odd number if all numbers are written with the same scale, and
- * half of it is that scale.  Otherwise half of them is a number with a digit, to the base 8, for
- * each of the first numbers: by how many zeros it is longer than it need be.
+ * that would need too many blanks there is no image.
  *
  * Where the parts have no such form, as of types of extensions, the image is the value's bytes, and
  * PostgreSQL compares the values (comparison_key.h of the queries).
@@ -30,8 +25,6 @@
 
 #include "pg_compat.h"
 
-#include <math.h>
-
 #include "access/htup_details.h"
 #include "access/transam.h"
 #include "catalog/pg_class.h"
@@ -40,12 +33,9 @@
 #include "common/hashfn.h"
 #include "funcapi.h"
 #include "lib/stringinfo.h"
-#include "libpq/pqformat.h"
-#include "port/pg_bswap.h"
 #include "storage/lmgr.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
-#include "utils/float.h"
 #include "utils/fmgroids.h"
 #include "utils/fmgrprotos.h"
 #include "utils/hsearch.h"
@@ -60,6 +50,7 @@
 #include "utils/uuid.h"
 
 #include "cache/composed_image.h"
+#include "cache/image_bytes.h"
 #include "cache/user_type.h"
 #include "cache/value_image.h"
 
@@ -73,31 +64,6 @@ typedef struct Part
 	char		alignment;
 } Part;
 
-/* How numbers are written: scales, and 1 of a float's -0. */
-#define FORM_DIGITS		3
-#define FORM_BASE		8
-#define BLANKS_MAX		1024
-#define SCALE_NONE		(-1)
-#define SCALES_DIFFER	(-2)
-
-typedef struct Writer
-{
-	StringInfoData bytes;
-	int			numbers;
-	int			scale;			/* of all numbers so far */
-	bool		has_longer;		/* a number is longer than it need be */
-	int			digits[FORM_DIGITS];
-	bool		has_failed;
-} Writer;
-
-typedef struct Reader
-{
-	const uint8 *next;
-	const uint8 *end;
-	int			numbers;
-	int			blanks;
-} Reader;
-
 /* An attribute of a composite that is there. */
 typedef struct Field
 {
@@ -108,8 +74,8 @@ typedef struct Field
 struct ComposedImage
 {
 	ValueImage	image;
-	void		(*write) (const ComposedImage *composed, Datum value, Writer *writer);
-	Datum		(*read) (const ComposedImage *composed, Reader *reader);
+	void		(*write) (const ComposedImage *composed, Datum value, ImageWriter *writer);
+	Datum		(*read) (const ComposedImage *composed, ImageReader *reader);
 	Part		part;
 	TypeCacheEntry *range;		/* of ranges and multiranges */
 	TupleDesc	desc;			/* of composites */
@@ -118,306 +84,10 @@ struct ComposedImage
 	Oid			type;
 };
 
-/* ---------------------------------------------------------------- how numbers are written */
-
-static void
-note_form(Writer *writer, int scale, int least_scale)
-{
-	int			longer = scale - least_scale;
-
-	if (writer->numbers == 0)
-		writer->scale = scale;
-	else if (writer->scale != scale)
-		writer->scale = SCALES_DIFFER;
-	if (longer != 0)
-	{
-		writer->has_longer = true;
-		if (writer->numbers < FORM_DIGITS && longer > 0 && longer < FORM_BASE)
-			writer->digits[writer->numbers] = longer;
-		else
-			writer->has_failed = true;
-	}
-	writer->numbers++;
-}
-
-/* -1: it cannot be told. */
-static int
-blanks_of(const Writer *writer)
-{
-	int			digits = 0;
-
-	if (!writer->has_longer)
-		return 0;
-	if (writer->scale >= 0)
-		return 2 * writer->scale + 1 <= BLANKS_MAX ? 2 * writer->scale + 1 : -1;
-	if (writer->has_failed)
-		return -1;
-	for (int i = FORM_DIGITS - 1; i >= 0; i--)
-		digits = digits * FORM_BASE + writer->digits[i];
-	return 2 * digits;
-}
-
-/* The scale of the next number, which needs the least one. */
-static int
-read_form(Reader *reader, int least_scale)
-{
-	int			number = reader->numbers++;
-	int			digits = reader->blanks / 2;
-
-	if (reader->blanks % 2 != 0)
-		return digits;
-	for (int i = 0; i < number && digits > 0; i++)
-		digits /= FORM_BASE;
-	return least_scale + digits % FORM_BASE;
-}
-
-/* ---------------------------------------------------------------- numbers and strings */
-
-static void
-read_bytes(Reader *reader, void *bytes, Size length)
-{
-	memcpy(bytes, reader->next, length);
-	reader->next += length;
-}
-
-static void
-write_uint32(Writer *writer, uint32 number)
-{
-	number = pg_hton32(number);
-	appendBinaryStringInfo(&writer->bytes, (char *) &number, sizeof(number));
-}
-
-static uint32
-read_uint32(Reader *reader)
-{
-	uint32		number;
-
-	read_bytes(reader, &number, sizeof(number));
-	return pg_ntoh32(number);
-}
-
-static void
-write_uint64(Writer *writer, uint64 number)
-{
-	number = pg_hton64(number);
-	appendBinaryStringInfo(&writer->bytes, (char *) &number, sizeof(number));
-}
-
-static uint64
-read_uint64(Reader *reader)
-{
-	uint64		number;
-
-	read_bytes(reader, &number, sizeof(number));
-	return pg_ntoh64(number);
-}
-
-#define SIGN_BIT32 ((uint32) 1 << 31)
-#define SIGN_BIT64 (UINT64CONST(1) << 63)
-
-static void
-write_int32(Writer *writer, int32 number)
-{
-	write_uint32(writer, (uint32) number ^ SIGN_BIT32);
-}
-
-static int32
-read_int32(Reader *reader)
-{
-	return (int32) (read_uint32(reader) ^ SIGN_BIT32);
-}
-
-/* The bits of a negative number are all inverted, NaN comes last. */
-static void
-write_float(Writer *writer, double value)
-{
-	uint64		bits;
-
-	note_form(writer, value == 0 && signbit(value), 0);
-	if (isnan(value))
-		value = get_float8_nan();
-	else if (value == 0)
-		value = 0;
-	memcpy(&bits, &value, sizeof(bits));
-	write_uint64(writer, isnan(value) ? PG_UINT64_MAX : bits & SIGN_BIT64 ? ~bits : bits | SIGN_BIT64);
-}
-
-static double
-read_float(Reader *reader)
-{
-	uint64		bits = read_uint64(reader);
-	bool		is_negative_zero = read_form(reader, 0) != 0;
-	double		value;
-
-	if (bits == PG_UINT64_MAX)
-		return get_float8_nan();
-	bits = bits & SIGN_BIT64 ? bits ^ SIGN_BIT64 : ~bits;
-	memcpy(&value, &bits, sizeof(value));
-	return is_negative_zero && value == 0 ? -0.0 : value;
-}
-
-/* Zero bytes are followed by ESCAPED, the end by END. */
-#define ESCAPED		0xFF
-#define END			0x00
-
-static void
-write_string(Writer *writer, const char *bytes, Size length)
-{
-	const char *end = bytes + length;
-
-	while (bytes < end)
-	{
-		const char *zero = memchr(bytes, 0, end - bytes);
-
-		if (zero == NULL)
-			zero = end;
-		appendBinaryStringInfo(&writer->bytes, bytes, zero - bytes);
-		bytes = zero;
-		if (zero < end)
-		{
-			appendStringInfoChar(&writer->bytes, '\0');
-			appendStringInfoChar(&writer->bytes, (char) ESCAPED);
-			bytes++;
-		}
-	}
-	appendStringInfoChar(&writer->bytes, '\0');
-	appendStringInfoChar(&writer->bytes, END);
-}
-
-/* Behind `head` bytes of the caller's. */
-static char *
-read_string(Reader *reader, Size head, Size *length)
-{
-	char	   *string = palloc_extended(head + (reader->end - reader->next), MCXT_ALLOC_HUGE);
-	char	   *to = string + head;
-
-	for (;;)
-	{
-		const uint8 *zero = memchr(reader->next, 0, reader->end - reader->next);
-		Size		bytes = zero - reader->next;
-
-		memcpy(to, reader->next, bytes);
-		to += bytes;
-		reader->next = zero + 2;
-		if (zero[1] == END)
-			break;
-		*to++ = '\0';
-	}
-	*length = to - string - head;
-	return string;
-}
-
-/* Of a numeric: what it is, then the weight and the digits to the base 10,000, each one more than it is, and a zero. */
-enum
-{
-	MINUS_INFINITY,
-	NEGATIVE,
-	ZERO,
-	POSITIVE,
-	PLUS_INFINITY,
-	NOT_A_NUMBER
-};
-
-/* As numeric_send() writes them. */
-#define SENT_NEGATIVE	0x4000
-#define SENT_NAN		0xC000
-#define SENT_PINF		0xD000
-#define SENT_NINF		0xF000
-
-static void
-write_uint16(Writer *writer, uint16 number, bool is_inverted)
-{
-	number = pg_hton16(is_inverted ? ~number : number);
-	appendBinaryStringInfo(&writer->bytes, (char *) &number, sizeof(number));
-}
-
-static uint16
-read_uint16(Reader *reader, bool is_inverted)
-{
-	uint16		number;
-
-	read_bytes(reader, &number, sizeof(number));
-	number = pg_ntoh16(number);
-	return is_inverted ? ~number : number;
-}
-
-static int
-scale_of_digits(int count, int weight, uint16 last)
-{
-	int			scale = (count - weight - 1) * 4;
-
-	for (; count > 0 && last % 10 == 0; last /= 10)
-		scale--;
-	return count == 0 ? 0 : Max(scale, 0);
-}
-
-static void
-write_numeric(Writer *writer, Datum value)
-{
-	bytea	   *sent = DatumGetByteaPP(DirectFunctionCall1(numeric_send, value));
-	Reader		from = {(const uint8 *) VARDATA_ANY(sent)};
-	int			count = read_uint16(&from, false);
-	int16		weight = (int16) read_uint16(&from, false);
-	uint16		sign = read_uint16(&from, false);
-	int			scale = read_uint16(&from, false);
-	bool		is_negative = sign == SENT_NEGATIVE;
-	uint16		digit = 0;
-
-	if (sign == SENT_NAN || sign == SENT_PINF || sign == SENT_NINF)
-	{
-		appendStringInfoChar(&writer->bytes, sign == SENT_NAN ? NOT_A_NUMBER
-							 : sign == SENT_PINF ? PLUS_INFINITY : MINUS_INFINITY);
-		return;
-	}
-	appendStringInfoChar(&writer->bytes, count == 0 ? ZERO : is_negative ? NEGATIVE : POSITIVE);
-	if (count > 0)
-	{
-		write_uint16(writer, (uint16) weight ^ 0x8000, is_negative);
-		for (int i = 0; i < count; i++)
-		{
-			digit = read_uint16(&from, false);
-			write_uint16(writer, digit + 1, is_negative);
-		}
-		write_uint16(writer, 0, is_negative);
-	}
-	note_form(writer, scale, scale_of_digits(count, weight, digit));
-}
-
-static Datum
-read_numeric(Reader *reader)
-{
-	StringInfoData sent;
-	int			kind = *reader->next++;
-	bool		is_negative = kind == NEGATIVE;
-	int			count = 0;
-	int16		weight = 0;
-	uint16		digit = 0;
-	uint16		next;
-
-	initStringInfo(&sent);
-	pq_sendint16(&sent, 0);
-	if (kind == NEGATIVE || kind == POSITIVE)
-		weight = (int16) (read_uint16(reader, is_negative) ^ 0x8000);
-	pq_sendint16(&sent, weight);
-	pq_sendint16(&sent, kind == NOT_A_NUMBER ? SENT_NAN : kind == PLUS_INFINITY ? SENT_PINF
-				 : kind == MINUS_INFINITY ? SENT_NINF : is_negative ? SENT_NEGATIVE : 0);
-	pq_sendint16(&sent, 0);
-	while ((kind == NEGATIVE || kind == POSITIVE) && (next = read_uint16(reader, is_negative)) != 0)
-	{
-		digit = next - 1;
-		pq_sendint16(&sent, digit);
-		count++;
-	}
-	((uint16 *) sent.data)[0] = pg_hton16(count);
-	if (kind >= NEGATIVE && kind <= POSITIVE)
-		((uint16 *) sent.data)[3] = pg_hton16(read_form(reader, scale_of_digits(count, weight, digit)));
-	return DirectFunctionCall3(numeric_recv, PointerGetDatum(&sent), ObjectIdGetDatum(InvalidOid), Int32GetDatum(-1));
-}
-
 /* ---------------------------------------------------------------- parts - */
 
 static void
-write_part(Writer *writer, const Part *part, Datum value)
+write_part(ImageWriter *writer, const Part *part, Datum value)
 {
 	uint32		length = 0;
 	uint64		image;
@@ -462,7 +132,7 @@ write_part(Writer *writer, const Part *part, Datum value)
 }
 
 static Datum
-read_part(Reader *reader, const Part *part)
+read_part(ImageReader *reader, const Part *part)
 {
 	Size		length = 0;
 	char	   *string;
@@ -537,7 +207,7 @@ enum
 };
 
 static void
-write_array(const ComposedImage *composed, Datum value, Writer *writer)
+write_array(const ComposedImage *composed, Datum value, ImageWriter *writer)
 {
 	const Part *part = &composed->part;
 	ArrayType  *array = DatumGetArrayTypeP(value);
@@ -561,7 +231,7 @@ write_array(const ComposedImage *composed, Datum value, Writer *writer)
 }
 
 static Datum
-read_array(const ComposedImage *composed, Reader *reader)
+read_array(const ComposedImage *composed, ImageReader *reader)
 {
 	const Part *part = &composed->part;
 	int			room = 16;
@@ -621,7 +291,7 @@ enum
 };
 
 static void
-write_bound(const ComposedImage *composed, const RangeBound *bound, Writer *writer)
+write_bound(const ComposedImage *composed, const RangeBound *bound, ImageWriter *writer)
 {
 	if (bound->infinite)
 	{
@@ -634,7 +304,7 @@ write_bound(const ComposedImage *composed, const RangeBound *bound, Writer *writ
 }
 
 static RangeBound
-read_bound(const ComposedImage *composed, Reader *reader, bool is_lower)
+read_bound(const ComposedImage *composed, ImageReader *reader, bool is_lower)
 {
 	RangeBound	bound = {.lower = is_lower,.infinite = *reader->next++ != FINITE};
 
@@ -647,7 +317,7 @@ read_bound(const ComposedImage *composed, Reader *reader, bool is_lower)
 }
 
 static void
-write_range_of(const ComposedImage *composed, const RangeType *range, Writer *writer)
+write_range_of(const ComposedImage *composed, const RangeType *range, ImageWriter *writer)
 {
 	RangeBound	lower;
 	RangeBound	upper;
@@ -662,7 +332,7 @@ write_range_of(const ComposedImage *composed, const RangeType *range, Writer *wr
 }
 
 static RangeType *
-read_range_of(const ComposedImage *composed, Reader *reader)
+read_range_of(const ComposedImage *composed, ImageReader *reader)
 {
 	RangeBound	lower = {.lower = true};
 	RangeBound	upper = {0};
@@ -677,19 +347,19 @@ read_range_of(const ComposedImage *composed, Reader *reader)
 }
 
 static void
-write_range(const ComposedImage *composed, Datum value, Writer *writer)
+write_range(const ComposedImage *composed, Datum value, ImageWriter *writer)
 {
 	write_range_of(composed, DatumGetRangeTypeP(value), writer);
 }
 
 static Datum
-read_range(const ComposedImage *composed, Reader *reader)
+read_range(const ComposedImage *composed, ImageReader *reader)
 {
 	return RangeTypePGetDatum(read_range_of(composed, reader));
 }
 
 static void
-write_multirange(const ComposedImage *composed, Datum value, Writer *writer)
+write_multirange(const ComposedImage *composed, Datum value, ImageWriter *writer)
 {
 	int32		count;
 	RangeType **ranges;
@@ -700,7 +370,7 @@ write_multirange(const ComposedImage *composed, Datum value, Writer *writer)
 }
 
 static Datum
-read_multirange(const ComposedImage *composed, Reader *reader)
+read_multirange(const ComposedImage *composed, ImageReader *reader)
 {
 	/* none is shorter than A_RANGE, BEFORE_ALL, BEHIND_ALL */
 	RangeType **ranges = palloc(sizeof(RangeType *) * ((reader->end - reader->next) / 3 + 1));
@@ -743,7 +413,7 @@ enum
 };
 
 static void
-write_json_string(Writer *writer, const JsonbValue *value)
+write_json_string(ImageWriter *writer, const JsonbValue *value)
 {
 	appendBinaryStringInfo(&writer->bytes, value->val.string.val, value->val.string.len);
 	/* none has a zero byte */
@@ -751,7 +421,7 @@ write_json_string(Writer *writer, const JsonbValue *value)
 }
 
 static void
-write_json_value(Writer *writer, const JsonbValue *value)
+write_json_value(ImageWriter *writer, const JsonbValue *value)
 {
 	switch (value->type)
 	{
@@ -777,7 +447,7 @@ write_json_value(Writer *writer, const JsonbValue *value)
 
 /* Of arrays the number of elements comes first, then whether it is a scalar that stands alone: the lesser one. */
 static void
-write_document(const ComposedImage *composed, Datum value, Writer *writer)
+write_document(const ComposedImage *composed, Datum value, ImageWriter *writer)
 {
 	Jsonb	   *document = DatumGetJsonbP(value);
 	JsonbIterator *iterator = JsonbIteratorInit(&document->root);
@@ -811,7 +481,7 @@ write_document(const ComposedImage *composed, Datum value, Writer *writer)
 }
 
 static void
-read_json_string(Reader *reader, JsonbValue *value)
+read_json_string(ImageReader *reader, JsonbValue *value)
 {
 	value->type = jbvString;
 	value->val.string.val = (char *) unconstify(uint8 *, reader->next);
@@ -820,7 +490,7 @@ read_json_string(Reader *reader, JsonbValue *value)
 }
 
 static void
-read_json_scalar(Reader *reader, int kind, JsonbValue *value)
+read_json_scalar(ImageReader *reader, int kind, JsonbValue *value)
 {
 	switch (kind)
 	{
@@ -850,7 +520,7 @@ typedef struct OpenContainer
 } OpenContainer;
 
 static OpenContainer *
-open_container(Reader *reader, int kind, OpenContainer *around, CompatJsonbBuilder *builder)
+open_container(ImageReader *reader, int kind, OpenContainer *around, CompatJsonbBuilder *builder)
 {
 	OpenContainer *container = palloc(sizeof(OpenContainer));
 
@@ -872,7 +542,7 @@ open_container(Reader *reader, int kind, OpenContainer *around, CompatJsonbBuild
 }
 
 static Datum
-read_document(const ComposedImage *composed, Reader *reader)
+read_document(const ComposedImage *composed, ImageReader *reader)
 {
 	CompatJsonbBuilder builder = {0};
 	OpenContainer *container = open_container(reader, *reader->next++, NULL, &builder);
@@ -921,7 +591,7 @@ set_document(ComposedImage *composed)
 
 /* As elements of an array: a NULL is the greatest. */
 static void
-write_composite(const ComposedImage *composed, Datum value, Writer *writer)
+write_composite(const ComposedImage *composed, Datum value, ImageWriter *writer)
 {
 	HeapTupleHeader header = DatumGetHeapTupleHeader(value);
 	HeapTupleData tuple = {.t_len = HeapTupleHeaderGetDatumLength(header),.t_data = header};
@@ -940,7 +610,7 @@ write_composite(const ComposedImage *composed, Datum value, Writer *writer)
 }
 
 static Datum
-read_composite(const ComposedImage *composed, Reader *reader)
+read_composite(const ComposedImage *composed, ImageReader *reader)
 {
 	Datum	   *values = palloc0(sizeof(Datum) * composed->desc->natts);
 	bool	   *nulls = palloc(sizeof(bool) * composed->desc->natts);
@@ -1035,7 +705,7 @@ set_composite(ComposedImage *composed)
 static bool
 encode(const ComposedImage *composed, Datum value, const char **image, uint32 *length)
 {
-	Writer		writer = {.scale = SCALE_NONE};
+	ImageWriter writer = {.scale = SCALE_NONE};
 	int			blanks;
 
 	initStringInfo(&writer.bytes);
@@ -1059,7 +729,7 @@ encode(const ComposedImage *composed, Datum value, const char **image, uint32 *l
 static Datum
 decode(const ComposedImage *composed, const char *image, uint32 length)
 {
-	Reader		reader = {(const uint8 *) image, (const uint8 *) image + length};
+	ImageReader reader = {(const uint8 *) image, (const uint8 *) image + length};
 
 	if (composed->image.type == PENUMBRA_BPCHAR)
 	{
@@ -1133,7 +803,7 @@ known_image(Oid type_oid)
 #define BYTES_SHAPE		7
 
 static void
-write_whole(const ComposedImage *composed, Datum value, Writer *writer)
+write_whole(const ComposedImage *composed, Datum value, ImageWriter *writer)
 {
 	struct varlena *bytes = PG_DETOAST_DATUM_PACKED(value);
 
@@ -1141,7 +811,7 @@ write_whole(const ComposedImage *composed, Datum value, Writer *writer)
 }
 
 static Datum
-read_whole(const ComposedImage *composed, Reader *reader)
+read_whole(const ComposedImage *composed, ImageReader *reader)
 {
 	return PointerGetDatum(cstring_to_text_with_len((const char *) reader->next, reader->end - reader->next));
 }

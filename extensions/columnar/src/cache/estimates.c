@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * estimates.c
- *	  What planning asks of the cache: how much of a table it has, and samples of its rows.
+ *	  What planning asks of the cache: how much of a table it has, samples of its
+ *	  rows, and to load columns.
  *
  *-------------------------------------------------------------------------
  */
@@ -11,8 +12,12 @@
 #include "portability/instr_time.h"
 
 #include "cache/cache.h"
+#include "cache/cached_expression.h"
 #include "cache/directory.h"
+#include "cache/policy/table_options.h"
 #include "cache/stop_points.h"
+#include "cache/wanted.h"
+#include "cache/worker.h"
 
 /* Looked at while planning, at 100 ns each. */
 #define SAMPLE_CHUNKS 32
@@ -186,4 +191,17 @@ cache_aggregate(Relation rel, const ColumnKey *columns, int ncolumns, uint32 sam
 		directory_unpin_chunk(pinned[i], columns, ncolumns);
 	CHECK_FOR_INTERRUPTS();
 	return is_done;
+}
+
+void
+cache_note_wanted(Oid relid, ColumnKey *columns, int ncolumns)
+{
+	TableOptions options;
+
+	if (!cache_is_available() || !penumbra_auto_load || ncolumns == 0)
+		return;
+	options = table_options_read(relid);
+	ncolumns = cached_expression_filter(columns, table_options_filter(&options, columns, ncolumns));
+	if (ncolumns > 0)
+		wanted_note(MyDatabaseId, relid, columns, ncolumns);
 }

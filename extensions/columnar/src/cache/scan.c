@@ -29,12 +29,10 @@
 #include "utils/rel.h"
 
 #include "cache/cache.h"
-#include "cache/cached_expression.h"
 #include "cache/directory.h"
 #include "cache/disk/disk_cache.h"
 #include "cache/region.h"
 #include "cache/heap_page.h"
-#include "cache/policy/table_options.h"
 #include "cache/row_proof.h"
 #include "cache/status.h"
 #include "cache/stop_points.h"
@@ -95,19 +93,6 @@ typedef struct ScanState
 const BlockNumber cache_chunk_pages = CHUNK_PAGES;
 
 static dlist_head open_scans = DLIST_STATIC_INIT(open_scans);
-
-void
-cache_note_wanted(Oid relid, ColumnKey *columns, int ncolumns)
-{
-	TableOptions options;
-
-	if (!cache_is_available() || !penumbra_auto_load || ncolumns == 0)
-		return;
-	options = table_options_read(relid);
-	ncolumns = cached_expression_filter(columns, table_options_filter(&options, columns, ncolumns));
-	if (ncolumns > 0)
-		wanted_note(MyDatabaseId, relid, columns, ncolumns);
-}
 
 /* ---------------------------------------------------------------- pins ---- */
 

@@ -1,0 +1,239 @@
+/*-------------------------------------------------------------------------
+ *
+ * image_bytes.c
+ *	  Numbers and strings as bytes that are in the order of the values.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "libpq/pqformat.h"
+#include "utils/float.h"
+#include "utils/fmgrprotos.h"
+
+#include "cache/image_bytes.h"
+#include "pg_compat.h"
+
+#define FORM_BASE		8
+#define BLANKS_MAX		1024
+
+static void
+note_form(ImageWriter *writer, int scale, int least_scale)
+{
+	int			longer = scale - least_scale;
+
+	if (writer->numbers == 0)
+		writer->scale = scale;
+	else if (writer->scale != scale)
+		writer->scale = SCALES_DIFFER;
+	if (longer != 0)
+	{
+		writer->has_longer = true;
+		if (writer->numbers < FORM_DIGITS && longer > 0 && longer < FORM_BASE)
+			writer->digits[writer->numbers] = longer;
+		else
+			writer->has_failed = true;
+	}
+	writer->numbers++;
+}
+
+int
+blanks_of(const ImageWriter *writer)
+{
+	int			digits = 0;
+
+	if (!writer->has_longer)
+		return 0;
+	if (writer->scale >= 0)
+		return 2 * writer->scale + 1 <= BLANKS_MAX ? 2 * writer->scale + 1 : -1;
+	if (writer->has_failed)
+		return -1;
+	for (int i = FORM_DIGITS - 1; i >= 0; i--)
+		digits = digits * FORM_BASE + writer->digits[i];
+	return 2 * digits;
+}
+
+/* The scale of the next number, which needs the least one. */
+static int
+read_form(ImageReader *reader, int least_scale)
+{
+	int			number = reader->numbers++;
+	int			digits = reader->blanks / 2;
+
+	if (reader->blanks % 2 != 0)
+		return digits;
+	for (int i = 0; i < number && digits > 0; i++)
+		digits /= FORM_BASE;
+	return least_scale + digits % FORM_BASE;
+}
+
+/* The bits of a negative number are all inverted, NaN comes last. */
+void
+write_float(ImageWriter *writer, double value)
+{
+	uint64		bits;
+
+	note_form(writer, value == 0 && signbit(value), 0);
+	if (isnan(value))
+		value = get_float8_nan();
+	else if (value == 0)
+		value = 0;
+	memcpy(&bits, &value, sizeof(bits));
+	write_uint64(writer, isnan(value) ? PG_UINT64_MAX : bits & SIGN_BIT64 ? ~bits : bits | SIGN_BIT64);
+}
+
+double
+read_float(ImageReader *reader)
+{
+	uint64		bits = read_uint64(reader);
+	bool		is_negative_zero = read_form(reader, 0) != 0;
+	double		value;
+
+	if (bits == PG_UINT64_MAX)
+		return get_float8_nan();
+	bits = bits & SIGN_BIT64 ? bits ^ SIGN_BIT64 : ~bits;
+	memcpy(&value, &bits, sizeof(value));
+	return is_negative_zero && value == 0 ? -0.0 : value;
+}
+
+/* Zero bytes are followed by ESCAPED, the end by END. */
+#define ESCAPED		0xFF
+#define END			0x00
+
+void
+write_string(ImageWriter *writer, const char *bytes, Size length)
+{
+	const char *end = bytes + length;
+
+	while (bytes < end)
+	{
+		const char *zero = memchr(bytes, 0, end - bytes);
+
+		if (zero == NULL)
+			zero = end;
+		appendBinaryStringInfo(&writer->bytes, bytes, zero - bytes);
+		bytes = zero;
+		if (zero < end)
+		{
+			appendStringInfoChar(&writer->bytes, '\0');
+			appendStringInfoChar(&writer->bytes, (char) ESCAPED);
+			bytes++;
+		}
+	}
+	appendStringInfoChar(&writer->bytes, '\0');
+	appendStringInfoChar(&writer->bytes, END);
+}
+
+char *
+read_string(ImageReader *reader, Size head, Size *length)
+{
+	char	   *string = palloc_extended(head + (reader->end - reader->next), MCXT_ALLOC_HUGE);
+	char	   *to = string + head;
+
+	for (;;)
+	{
+		const uint8 *zero = memchr(reader->next, 0, reader->end - reader->next);
+		Size		bytes = zero - reader->next;
+
+		memcpy(to, reader->next, bytes);
+		to += bytes;
+		reader->next = zero + 2;
+		if (zero[1] == END)
+			break;
+		*to++ = '\0';
+	}
+	*length = to - string - head;
+	return string;
+}
+
+/* Of a numeric: what it is, then the weight and the digits to the base 10,000, each one more than it is, and a zero. */
+enum
+{
+	MINUS_INFINITY,
+	NEGATIVE,
+	ZERO,
+	POSITIVE,
+	PLUS_INFINITY,
+	NOT_A_NUMBER
+};
+
+/* As numeric_send() writes them. */
+#define SENT_NEGATIVE	0x4000
+#define SENT_NAN		0xC000
+#define SENT_PINF		0xD000
+#define SENT_NINF		0xF000
+
+static int
+scale_of_digits(int count, int weight, uint16 last)
+{
+	int			scale = (count - weight - 1) * 4;
+
+	for (; count > 0 && last % 10 == 0; last /= 10)
+		scale--;
+	return count == 0 ? 0 : Max(scale, 0);
+}
+
+void
+write_numeric(ImageWriter *writer, Datum value)
+{
+	bytea	   *sent = DatumGetByteaPP(DirectFunctionCall1(numeric_send, value));
+	ImageReader from = {(const uint8 *) VARDATA_ANY(sent)};
+	int			count = read_uint16(&from, false);
+	int16		weight = (int16) read_uint16(&from, false);
+	uint16		sign = read_uint16(&from, false);
+	int			scale = read_uint16(&from, false);
+	bool		is_negative = sign == SENT_NEGATIVE;
+	uint16		digit = 0;
+
+	if (sign == SENT_NAN || sign == SENT_PINF || sign == SENT_NINF)
+	{
+		appendStringInfoChar(&writer->bytes, sign == SENT_NAN ? NOT_A_NUMBER
+							 : sign == SENT_PINF ? PLUS_INFINITY : MINUS_INFINITY);
+		return;
+	}
+	appendStringInfoChar(&writer->bytes, count == 0 ? ZERO : is_negative ? NEGATIVE : POSITIVE);
+	if (count > 0)
+	{
+		write_uint16(writer, (uint16) weight ^ 0x8000, is_negative);
+		for (int i = 0; i < count; i++)
+		{
+			digit = read_uint16(&from, false);
+			write_uint16(writer, digit + 1, is_negative);
+		}
+		write_uint16(writer, 0, is_negative);
+	}
+	note_form(writer, scale, scale_of_digits(count, weight, digit));
+}
+
+Datum
+read_numeric(ImageReader *reader)
+{
+	StringInfoData sent;
+	int			kind = *reader->next++;
+	bool		is_negative = kind == NEGATIVE;
+	int			count = 0;
+	int16		weight = 0;
+	uint16		digit = 0;
+	uint16		next;
+
+	initStringInfo(&sent);
+	pq_sendint16(&sent, 0);
+	if (kind == NEGATIVE || kind == POSITIVE)
+		weight = (int16) (read_uint16(reader, is_negative) ^ 0x8000);
+	pq_sendint16(&sent, weight);
+	pq_sendint16(&sent, kind == NOT_A_NUMBER ? SENT_NAN : kind == PLUS_INFINITY ? SENT_PINF
+				 : kind == MINUS_INFINITY ? SENT_NINF : is_negative ? SENT_NEGATIVE : 0);
+	pq_sendint16(&sent, 0);
+	while ((kind == NEGATIVE || kind == POSITIVE) && (next = read_uint16(reader, is_negative)) != 0)
+	{
+		digit = next - 1;
+		pq_sendint16(&sent, digit);
+		count++;
+	}
+	((uint16 *) sent.data)[0] = pg_hton16(count);
+	if (kind >= NEGATIVE && kind <= POSITIVE)
+		((uint16 *) sent.data)[3] = pg_hton16(read_form(reader, scale_of_digits(count, weight, digit)));
+	return DirectFunctionCall3(numeric_recv, PointerGetDatum(&sent), ObjectIdGetDatum(InvalidOid), Int32GetDatum(-1));
+}

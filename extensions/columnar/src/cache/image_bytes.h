@@ -1,0 +1,134 @@
+/*-------------------------------------------------------------------------
+ *
+ * image_bytes.h
+ *	  Numbers and strings as bytes that are in the order of the values.
+ *
+ * Numbers have the byte that counts most first, strings have their end marked.  So
+ * values that are written one behind the other are compared by their bytes, as if
+ * they were compared one by one.
+ *
+ * Numbers that are equal can be written differently: 1.0 is equal to 1, and -0 to 0.
+ * Their bytes are the same here, and a writer counts what they lack.  A number, to be
+ * kept as that of blanks behind the bytes, tells a reader of it.
+ *
+ * It is odd if all numbers are written with the same scale, and half of it is that
+ * scale.  Otherwise half of it is a number with a digit, to the base 8, for each of
+ * the first numbers: by how many zeros it is longer than it need be.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef PENUMBRA_IMAGE_BYTES_H
+#define PENUMBRA_IMAGE_BYTES_H
+
+#include "postgres.h"
+
+#include "lib/stringinfo.h"
+#include "port/pg_bswap.h"
+
+/* Of the digits that say how numbers are written. */
+#define FORM_DIGITS		3
+#define SCALE_NONE		(-1)
+#define SCALES_DIFFER	(-2)
+
+/* {.scale = SCALE_NONE} with an initialised buffer at first. */
+typedef struct ImageWriter
+{
+	StringInfoData bytes;
+	int			numbers;
+	int			scale;			/* of all numbers so far */
+	bool		has_longer;		/* a number is longer than it need be */
+	int			digits[FORM_DIGITS];	/* by how many zeros the first numbers are longer */
+	bool		has_failed;		/* digits cannot say it */
+} ImageWriter;
+
+typedef struct ImageReader
+{
+	const uint8 *next;
+	const uint8 *end;
+	int			numbers;		/* read so far */
+	int			blanks;			/* of the image */
+} ImageReader;
+
+/* The number of blanks; -1: how the numbers are written cannot be told. */
+extern int	blanks_of(const ImageWriter *writer);
+
+extern void write_float(ImageWriter *writer, double value);
+extern double read_float(ImageReader *reader);
+extern void write_numeric(ImageWriter *writer, Datum value);
+extern Datum read_numeric(ImageReader *reader);
+extern void write_string(ImageWriter *writer, const char *bytes, Size length);
+/* A new string, behind `head` bytes of the caller's. */
+extern char *read_string(ImageReader *reader, Size head, Size *length);
+
+static inline void
+read_bytes(ImageReader *reader, void *bytes, Size length)
+{
+	memcpy(bytes, reader->next, length);
+	reader->next += length;
+}
+
+static inline void
+write_uint32(ImageWriter *writer, uint32 number)
+{
+	number = pg_hton32(number);
+	appendBinaryStringInfo(&writer->bytes, (char *) &number, sizeof(number));
+}
+
+static inline uint32
+read_uint32(ImageReader *reader)
+{
+	uint32		number;
+
+	read_bytes(reader, &number, sizeof(number));
+	return pg_ntoh32(number);
+}
+
+static inline void
+write_uint64(ImageWriter *writer, uint64 number)
+{
+	number = pg_hton64(number);
+	appendBinaryStringInfo(&writer->bytes, (char *) &number, sizeof(number));
+}
+
+static inline uint64
+read_uint64(ImageReader *reader)
+{
+	uint64		number;
+
+	read_bytes(reader, &number, sizeof(number));
+	return pg_ntoh64(number);
+}
+
+#define SIGN_BIT32 ((uint32) 1 << 31)
+#define SIGN_BIT64 (UINT64CONST(1) << 63)
+
+static inline void
+write_int32(ImageWriter *writer, int32 number)
+{
+	write_uint32(writer, (uint32) number ^ SIGN_BIT32);
+}
+
+static inline int32
+read_int32(ImageReader *reader)
+{
+	return (int32) (read_uint32(reader) ^ SIGN_BIT32);
+}
+
+static inline void
+write_uint16(ImageWriter *writer, uint16 number, bool is_inverted)
+{
+	number = pg_hton16(is_inverted ? ~number : number);
+	appendBinaryStringInfo(&writer->bytes, (char *) &number, sizeof(number));
+}
+
+static inline uint16
+read_uint16(ImageReader *reader, bool is_inverted)
+{
+	uint16		number;
+
+	read_bytes(reader, &number, sizeof(number));
+	number = pg_ntoh16(number);
+	return is_inverted ? ~number : number;
+}
+
+#endif							/* PENUMBRA_IMAGE_BYTES_H */
