@@ -35,6 +35,7 @@
 #include "query/pipeline/stage_scan.h"
 #include "query/pipeline/stages.h"
 #include "query/planning/expression_columns.h"
+#include "query/planning/level_columns.h"
 #include "query/planning/planning.h"
 #include "query/planning/relation_numbers.h"
 #include "query/planning/repeats.h"
@@ -176,7 +177,7 @@ pipeline_of_table(PlannerInfo *root, RelOptInfo *rel)
 	ListCell   *lc;
 
 	function_columns_find(root);
-	attnums = expression_columns_of_rel(root, rel, &reason);
+	attnums = level_columns_of_rel(root, rel, &reason);
 	if (rte->tablesample != NULL || reason != NULL)
 		return NULL;
 	if (!rte->inh)
@@ -333,7 +334,7 @@ pipeline_of_level(PlannerInfo *root, RelOptInfo *rel, PlannerInfo *level, int si
 		if (stage_scan_is_position(output))
 		{
 			/* two references to a CTE would have one position for the columns of both */
-			if (rel->rtekind == RTE_CTE || !expression_columns_pass(root, rel, attno, (Var *) output))
+			if (rel->rtekind == RTE_CTE || !level_columns_pass(root, rel, attno, (Var *) output))
 				return NULL;
 			if (pipeline_find_expr(exprs, output) >= 0)
 				continue;

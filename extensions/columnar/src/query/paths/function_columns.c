@@ -34,6 +34,7 @@
 #include "query/planning/expression_columns.h"
 #include "query/planning/planning.h"
 #include "query/planning/relation_numbers.h"
+#include "query/planning/table_expressions.h"
 
 /* Fewer take some milliseconds. */
 #define CALLS_WISHED_MIN 20000
@@ -221,7 +222,7 @@ take(PlannerInfo *root, Index relid, Node *node)
 static void
 take_matches(PlannerInfo *root, Index relid)
 {
-	List	   *exprs = expression_columns_open_matches(root, relid);
+	List	   *exprs = table_expressions_open_matches(root, relid);
 	bool		are_cached = true;
 	ListCell   *lc;
 
@@ -230,14 +231,14 @@ take_matches(PlannerInfo *root, Index relid)
 	foreach(lc, exprs)
 	{
 		Index		table;
-		Node	   *expr = expression_columns_of_table(root, lfirst(lc), &table);
+		Node	   *expr = table_expressions_resolve(root, lfirst(lc), &table);
 
 		are_cached &= table != 0 && is_suitable(root, table) && reads_whole_columns(expr) &&
 			is_cached(root, table, expr, RUN_NOT);
 	}
 	if (!are_cached)
 	{
-		expression_columns_close_matches(root, relid);
+		table_expressions_close_matches(root, relid);
 		return;
 	}
 	foreach(lc, exprs)
@@ -255,7 +256,7 @@ search_walker(Node *node, void *argument)
 		return false;
 	if (IsA(node, Aggref) || IsA(node, WindowFunc))
 		inner.is_per_row = true;
-	if (context->is_per_row && may_be_lacking(node) && expression_columns_may_be(context->root, node, &relid) &&
+	if (context->is_per_row && may_be_lacking(node) && table_expressions_may_be_column(context->root, node, &relid) &&
 		is_suitable(context->root, relid) && reads_whole_columns(node) && take(context->root, relid, node))
 		return false;
 	return expression_tree_walker(node, search_walker, &inner);

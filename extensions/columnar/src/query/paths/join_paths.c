@@ -41,7 +41,7 @@
 #include "query/pipeline/translate_expr.h"
 #include "query/pipeline/translate_type.h"
 #include "query/pipeline/translation.h"
-#include "query/planning/expression_columns.h"
+#include "query/planning/level_columns.h"
 #include "query/planning/node_kinds.h"
 #include "query/planning/planning.h"
 #include "query/planning/relation_numbers.h"
@@ -337,7 +337,7 @@ offer_join(PlannerInfo *root, RelOptInfo *joinrel, const RelPipeline *planned)
 	Path	   *ordinary = custom_path_cheapest_ordinary(joinrel, true);
 	PenumbraPath *path;
 
-	if (ordinary == NULL || expression_columns_hide(root, joinrel->reltarget->exprs))
+	if (ordinary == NULL || level_columns_hide(root, joinrel->reltarget->exprs))
 		return;
 	finished.pipeline = pipeline_copy(planned->pipeline);
 	(void) rel_pipeline_set_target(root, &finished, joinrel->reltarget);

@@ -31,6 +31,7 @@
 #include "query/pipeline/rel_pipeline.h"
 #include "query/pipeline/stage_scan.h"
 #include "query/planning/expression_columns.h"
+#include "query/planning/level_columns.h"
 #include "query/planning/node_kinds.h"
 #include "query/planning/planning.h"
 #include "query/planning/relation_numbers.h"
@@ -192,7 +193,7 @@ make_scan_path(PlannerInfo *root, ServedTable *table, Path *replaced, const Penu
 
 	split_quals(table, workers > 0, &pushed, &kept);
 	clauses = extract_actual_clauses(kept, false);
-	if (expression_columns_hide(root, clauses))
+	if (level_columns_hide(root, clauses))
 		return NULL;
 	foreach(lc, pull_var_clause((Node *) clauses, PVC_RECURSE_PLACEHOLDERS))
 		outputs = list_append_unique(outputs, lfirst(lc));
@@ -274,7 +275,7 @@ add_scan_paths(PlannerInfo *root, ServedTable *table)
 	PenumbraPath *parallel = NULL;
 	int			workers = 0;
 
-	if (ordinary == NULL || !target_is_columns(rel) || expression_columns_hide(root, rel->reltarget->exprs))
+	if (ordinary == NULL || !target_is_columns(rel) || level_columns_hide(root, rel->reltarget->exprs))
 		return;
 	if (row_order_is_shown(root))
 	{

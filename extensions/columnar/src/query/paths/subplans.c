@@ -60,7 +60,7 @@
 #include "query/pipeline/stage_scan.h"
 #include "query/pipeline/stages.h"
 #include "query/pipeline/translation.h"
-#include "query/planning/expression_columns.h"
+#include "query/planning/level_columns.h"
 #include "query/planning/path_walk.h"
 #include "query/planning/planning.h"
 #include "query/planning/relation_numbers.h"
@@ -793,7 +793,7 @@ add_lateral_columns(PlannerInfo *root, RelPipeline *planned, RelOptInfo *rel, Li
 
 		if (stage_scan_is_position((Node *) value))
 		{
-			if (!expression_columns_pass(root, rel, column->varattno, value))
+			if (!level_columns_pass(root, rel, column->varattno, value))
 				return false;
 			if (pipeline_find_expr(exprs, (Node *) value) >= 0)
 				continue;

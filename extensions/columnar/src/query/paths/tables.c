@@ -34,6 +34,7 @@
 #include "query/pipeline/translate_expr.h"
 #include "query/pipeline/translation.h"
 #include "query/planning/expression_columns.h"
+#include "query/planning/level_columns.h"
 #include "query/planning/planning.h"
 #include "query/planning/privileges.h"
 #include "query/planning/relation_numbers.h"
@@ -115,7 +116,7 @@ split_columns(PlannerInfo *root, Relation relation, ServedTable *table)
 			unreadable = lappend_int(unreadable, attno);
 		else if (cache_has_nearly(relation, key, rel->pages))
 			has_cached = true;
-		else if (expression_columns_is_spared(root, rel, attno))
+		else if (level_columns_is_spared(root, rel, attno))
 			table->spared = lappend_int(table->spared, attno);
 	}
 	if (list_length(unreadable) + list_length(table->spared) == list_length(table->attnums))
@@ -123,7 +124,7 @@ split_columns(PlannerInfo *root, Relation relation, ServedTable *table)
 	fetched = has_cached ? list_concat_copy(unreadable, table->spared) : unreadable;
 	(void) expression_columns_of_parent(root, &parent, NIL);
 	table->is_fetched_last = fetched != NIL &&
-		expression_columns_return(root, rel, fetched, stage_scan_position(relation_number_of(root, parent)));
+		level_columns_return(root, rel, fetched, stage_scan_position(relation_number_of(root, parent)));
 	table->fetched = table->is_fetched_last ? fetched : unreadable;
 	table->attnums = list_difference_int(table->attnums, table->fetched);
 }
@@ -279,7 +280,7 @@ examine_opened(PlannerInfo *root, RelOptInfo *rel, RangeTblEntry *rte, Relation 
 	table->rel = rel;
 	table->oid = rte->relid;
 	if (reason == NULL)
-		table->attnums = expression_columns_of_rel(root, rel, &reason);
+		table->attnums = level_columns_of_rel(root, rel, &reason);
 	if (reason == NULL)
 		split_columns(root, relation, table);
 	if (reason != NULL)

@@ -50,6 +50,7 @@
 #include "query/pipeline/stages.h"
 #include "query/pipeline/translate_aggregate.h"
 #include "query/planning/expression_columns.h"
+#include "query/planning/level_columns.h"
 #include "query/planning/node_kinds.h"
 #include "query/planning/planning.h"
 #include "query/planning/relation_numbers.h"
@@ -849,7 +850,7 @@ add_subqueries(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel)
 	RelPipeline *planned = rows_for_target(root, input_rel, target);
 
 	if (planned == NULL || planned->clauses != 0 ||
-		(planned->subplans == NIL && !expression_columns_hide(root, target->exprs)))
+		(planned->subplans == NIL && !level_columns_hide(root, target->exprs)))
 		return;
 	if (can_have_target(root, planned, target))
 		finish_stage(root, UPPERREL_FINAL, planned, 0, output_rel, target, NODE_JOIN, NIL);

@@ -27,13 +27,6 @@
 #define EXPRESSION_COLUMN_FIRST		2000
 #define expression_column_is(number) ((number) >= EXPRESSION_COLUMN_FIRST)
 
-/*
- * The columns, ascending, that a scan of the base relation has: what it outputs
- * and what its quals read.  NIL with a reason: it reads what is no column.
- */
-extern List *expression_columns_of_rel(PlannerInfo *root, RelOptInfo *rel, const char **reason);
-/* Whether the expression can be a column, and of which relation. */
-extern bool expression_columns_may_be(PlannerInfo *root, Node *node, Index *relid);
 /* Whether the cache has nearly all of the table's expression; the key, or zeros if it has none. */
 extern bool expression_columns_is_cached(PlannerInfo *root, Index relid, Node *expr, ExpressionNeed need,
 										 ColumnKey *key);
@@ -41,28 +34,10 @@ extern bool expression_columns_is_cached(PlannerInfo *root, Index relid, Node *e
 extern bool expression_columns_is_one(const PlannerInfo *root, Node *node);
 /* Makes it one wherever it stands in the level. */
 extern void expression_columns_add(PlannerInfo *root, Node *node);
-/*
- * The expressions by which the level reads the arrays of regexp_matches() in FROM, which is open from here on: they can
- * be columns.  NIL: the relation is another, or an array is read whole.
- */
-extern List *expression_columns_open_matches(PlannerInfo *root, Index relid);
-extern void expression_columns_close_matches(PlannerInfo *root, Index relid);
-/* What gives the values of such an expression for a row of a table; the table. */
-extern Node *expression_columns_of_table(PlannerInfo *root, Node *node, Index *relid);
-/* Whether an expression reads a column of a relation directly that no scan of ours outputs. */
-extern bool expression_columns_hide(PlannerInfo *root, List *exprs);
-/*
- * Whether the level, the query's, does nothing with these columns of the relation but return them, or what PostgreSQL
- * computes of them.  Then the Var stands for each in pipelines, of the topmost parent: the row's position.
- */
-extern bool expression_columns_return(PlannerInfo *root, const RelOptInfo *rel, List *attnums, Var *position);
-/* The same of a column of a subquery, which is such a position there. */
-extern bool expression_columns_pass(PlannerInfo *root, RelOptInfo *rel, AttrNumber attno, Var *position);
-/*
- * Whether the query only returns the column, which the engine can read, of so few rows that it is better fetched than
- * cached of all.
- */
-extern bool expression_columns_is_spared(PlannerInfo *root, const RelOptInfo *rel, AttrNumber attno);
+/* Makes lists one, for whose elements the Var stands. */
+extern void expression_columns_add_elements(PlannerInfo *root, Node *expr, Var *elements);
+/* The numbers of those of the relation; a new list.  A child of a table has its parent's. */
+extern List *expression_columns_numbers(PlannerInfo *root, Index relid);
 /* Plain columns of the topmost parent of the table, or its own: those that these are; relid becomes the parent's. */
 extern List *expression_columns_of_parent(const PlannerInfo *root, Index *relid, List *attnums);
 /* Whether a row can have an error in place of the value of one of these columns. */

@@ -50,9 +50,9 @@ typedef struct Planning
 	int			last_name;		/* the place of the one that was asked of last: mostly it is asked of again */
 	List	   *replacements;	/* of Replacement *: see relation_numbers_replace() */
 	bool		replaces_columns;	/* there are some of plain Vars */
-	List	   *expression_columns; /* of ExpressionColumn *, and of LevelColumns *: see expression_columns.h */
+	List	   *expression_columns; /* of ExpressionColumn *, and of LevelColumns *: see level_columns.h */
 	List	   *expression_levels;
-	List	   *open_matches;	/* of RangeTblEntry *: see expression_columns_open_matches() */
+	List	   *open_matches;	/* of RangeTblEntry *: see table_expressions_open_matches() */
 	int			expression_count;	/* of these that are no child's */
 	List	   *returned_columns;	/* of ReturnedColumns *: see returned_columns.h */
 	List	   *searched_levels;	/* of PlannerInfo *, and of WishedFunction *: see function_columns.h */
