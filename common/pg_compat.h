@@ -989,13 +989,10 @@ typedef void (*explain_per_node_hook_type) (PlanState *planstate, List *ancestor
 #define compat_check_permissions(stmt) ExecCheckRTPerms((stmt)->rtable, true)
 #define COMPAT_PERMISSIONS(stmt) ((stmt)->rtable)
 typedef RangeTblEntry CompatPermissions;
-#define compat_may_execute(function, user) (pg_proc_aclcheck(function, user, ACL_EXECUTE) == ACLCHECK_OK)
 #else
 #define compat_check_permissions(stmt) ExecCheckPermissions((stmt)->rtable, (stmt)->permInfos, true)
 #define COMPAT_PERMISSIONS(stmt) ((stmt)->permInfos)
 typedef RTEPermissionInfo CompatPermissions;
-#define compat_may_execute(function, user) \
-	(object_aclcheck(ProcedureRelationId, function, user, ACL_EXECUTE) == ACLCHECK_OK)
 #endif
 
 /* Whether the statement needs no other right than SELECT. */

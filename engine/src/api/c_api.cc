@@ -1,9 +1,8 @@
 // The C functions of plans and executions: the wall. No exception passes.
 #include <algorithm>
-#include <cstring>
-#include <exception>
 #include <new>
 
+#include "api/status.h"
 #include "execution/executor.h"
 #include "penumbra/engine.h"
 #include "plan/plan.h"
@@ -16,29 +15,9 @@ struct PenumbraExec : penumbra::Executor {
 
 namespace {
 
+using penumbra::CurrentStatus;
 using penumbra::EngineError;
-
-PenumbraStatus MakeStatus(PenumbraCode code, const char* message) {
-  PenumbraStatus status{};
-  status.code = code;
-  std::strncpy(status.message, message, sizeof(status.message) - 1);
-  return status;
-}
-
-// The exception in flight as a status.
-PenumbraStatus CurrentStatus() {
-  try {
-    throw;
-  } catch (const EngineError& error) {
-    return MakeStatus(error.code(), error.what());
-  } catch (const std::bad_alloc&) {
-    return MakeStatus(PENUMBRA_OUT_OF_MEMORY, "");
-  } catch (const std::exception& error) {
-    return MakeStatus(PENUMBRA_INTERNAL, error.what());
-  } catch (...) {
-    return MakeStatus(PENUMBRA_INTERNAL, "unknown exception");
-  }
-}
+using penumbra::MakeStatus;
 
 // Runs a builder of the plan; an exception is a refusal.
 template <typename Result, typename Work>

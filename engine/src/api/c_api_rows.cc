@@ -1,33 +1,21 @@
 // The C functions of rows and segments: penumbra_rows_*, penumbra_segment_*.
-#include <cstdio>
 #include <new>
 
+#include "api/status.h"
 #include "segment/rows.h"
 #include "segment/segment.h"
 #include "segment/segment_format.h"
 #include "segment/tuples.h"
 
-using penumbra::EngineError;
-
 namespace {
-
-PenumbraStatus MakeStatus(PenumbraCode code, const char* message) {
-  PenumbraStatus status = {code, {}};
-  std::snprintf(status.message, sizeof(status.message), "%s", message);
-  return status;
-}
 
 template <typename Body>
 PenumbraStatus Guard(Body body) noexcept {
   try {
     body();
     return {PENUMBRA_OK, {}};
-  } catch (const EngineError& error) {
-    return MakeStatus(error.code(), error.what());
-  } catch (const std::bad_alloc&) {
-    return MakeStatus(PENUMBRA_OUT_OF_MEMORY, "");
-  } catch (const std::exception& error) {
-    return MakeStatus(PENUMBRA_INTERNAL, error.what());
+  } catch (...) {
+    return penumbra::CurrentStatus();
   }
 }
 

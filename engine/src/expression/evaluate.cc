@@ -54,15 +54,7 @@ Vector EvaluateOnDictionary(const Expr& expr, const Vector* args, uint32_t which
   if (entries.is_constant() && coded.validity == nullptr) return entries;
   entries = Flatten(entries, coded.dictionary_size, context.arena);
   if (entries.validity == nullptr && entries.type != PENUMBRA_BOOL) {
-    Vector result = entries;
-    result.form = VectorForm::kDictionary;
-    result.code_bytes = coded.code_bytes;
-    result.dictionary_size = coded.dictionary_size;
-    result.data = coded.data;
-    result.validity = coded.validity;
-    result.dictionary = new (context.arena.Allocate(sizeof(Vector))) Vector(entries);
-    result.dictionary_id = 0;
-    return result;
+    return WithEntries(coded, entries, context.arena);
   }
   uint16_t* codes = context.arena.AllocateArray<uint16_t>(rows);
   for (uint32_t i = 0; i < rows; ++i) {

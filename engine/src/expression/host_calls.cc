@@ -139,14 +139,7 @@ Vector VectorOfCodes(PenumbraType type, HostMemo* memo, const std::vector<uint32
   }
   Vector values = VectorOf(type, memo, by_code, arena);
   values.validity = nullptr;
-  Vector result = values;
-  result.form = VectorForm::kDictionary;
-  result.code_bytes = column.code_bytes;
-  result.dictionary_size = column.dictionary_size;
-  result.data = column.data;
-  result.validity = column.validity;
-  result.dictionary = new (arena.Allocate(sizeof(Vector))) Vector(values);
-  return result;
+  return WithEntries(column, values, arena);
 }
 
 Vector EvaluateHostCall(const Expr& call, const Vector* args, uint32_t rows, EvalContext& context) {

@@ -33,6 +33,18 @@ inline Vector FlatVector(PenumbraType type, const void* values, const uint64_t* 
   v.validity = validity;
   return v;
 }
+// Of each row the entry that its code has; null where the row is. Codes are those of `coded`, a dictionary vector.
+inline Vector WithEntries(const Vector& coded, const Vector& entries, Arena& arena) {
+  Vector result = entries;
+  result.form = VectorForm::kDictionary;
+  result.code_bytes = coded.code_bytes;
+  result.dictionary_size = coded.dictionary_size;
+  result.data = coded.data;
+  result.validity = coded.validity;
+  result.dictionary = new (arena.Allocate(sizeof(Vector))) Vector(entries);
+  result.dictionary_id = 0;
+  return result;
+}
 
 // Rows of a dictionary vector's column, told by their codes, a flat vector of integers as wide as its codes.
 inline Vector WithCodes(const Vector& column, const Vector& codes) {
