@@ -19,6 +19,7 @@ extern void budget_define_settings(void);
 extern Size budget_shmem_bytes(void);
 extern void budget_shmem_startup(void *shmem);
 
+/* Sets the limits of memory and threads, and where the execution counts what it uses of them. */
 extern void budget_set_options(PenumbraExecOptions *options);
 
 /*

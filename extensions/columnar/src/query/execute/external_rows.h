@@ -21,7 +21,9 @@ extern List *external_rows_plans(const CustomScan *scan, const Pipeline *pipelin
 extern bool external_rows_begin(PenumbraScanState *state, EState *estate);
 /* Appends rows up to so many, or one more than the bytes hold; false: there are no more. */
 extern bool external_rows_append(PenumbraScanState *state, ScanInput *input, uint32 row_limit, Size bytes_limit);
+/* From here on the rows come again from the first one, with the Params as they are now. */
 extern void external_rows_rescan(PenumbraScanState *state);
+/* At executor end. */
 extern void external_rows_end(PenumbraScanState *state);
 
 #endif							/* PENUMBRA_EXTERNAL_ROWS_H */

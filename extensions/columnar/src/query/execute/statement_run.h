@@ -46,6 +46,7 @@ typedef struct StatementRun
 	RunCounts	counts;
 } StatementRun;
 
+/* Adds each of the counts. */
 extern void run_counts_add(RunCounts *counts, const RunCounts *added);
 
 /* Statements are tracked in this query's executor from now on; end: called when its memory goes. */

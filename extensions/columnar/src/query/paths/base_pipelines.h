@@ -14,8 +14,9 @@
 
 /* What is remembered of the relation, not to be changed; NULL: it is not ours. */
 extern const RelPipeline *base_pipelines_find(PlannerInfo *root, RelOptInfo *rel);
-/* The same, to be extended, where it gives the relation's target; or also where it is below a projection to it. */
+/* The same as a copy, to be extended; NULL also where a projection gives the relation's target. */
 extern RelPipeline *base_pipelines_copy(PlannerInfo *root, RelOptInfo *rel);
+/* The same, also where a projection gives it. */
 extern RelPipeline *base_pipelines_copy_below_projection(PlannerInfo *root, RelOptInfo *rel);
 /*
  * What is remembered of the subquery's last step, to be extended by the query

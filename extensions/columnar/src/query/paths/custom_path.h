@@ -17,6 +17,7 @@
 #include "query/planning/node_kinds.h"
 #include "query/planning/planning.h"
 
+/* A path of ours with this target.  ordinary: PostgreSQL's for the same rows, which runs where the engine gives up. */
 extern PenumbraPath *custom_path_create(PlannerInfo *root, RelOptInfo *rel, PathTarget *target,
 										NodeKind kind, const RelPipeline *planned,
 										Path *ordinary);

@@ -14,6 +14,7 @@
 
 #include "query/pipeline/rel_pipeline.h"
 
+/* Offers our join of the two relations, if there is one. */
 extern void join_paths_add(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outer_rel, RelOptInfo *inner_rel,
 						   JoinType join_type, JoinPathExtraData *extra);
 /* base_pipelines_find() for an input of a join, with what was left out while it seemed not worth it. */

@@ -31,6 +31,7 @@ extern bool limits_have_no_order(Query *query);
  * away.
  */
 extern void limits_add_unordered(PlannerInfo *root, RelOptInfo *input_rel, RelPipeline *planned);
+/* Whether the stage is such a one whose rows are not known. */
 extern bool limits_is_unknown(const PipelineStage *stage);
 
 /* Whether the level's rows are those of one subquery, of which LIMIT says how many there are at most. */

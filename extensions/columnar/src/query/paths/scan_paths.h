@@ -12,8 +12,9 @@
 
 #include "nodes/pathnodes.h"
 
-/* The first, before anything else is looked at, must be a few instructions for a one-row look-up. */
+/* Whether a scan of ours may be worth its costs: a few instructions, since look-ups of one row ask, too. */
 extern bool scan_paths_may_add(RelOptInfo *rel, RangeTblEntry *rte);
+/* Then: offers the scan, if the table can be served. */
 extern void scan_paths_add(PlannerInfo *root, RelOptInfo *rel, RangeTblEntry *rte);
 
 /* Whether the query is a cursor's of which WHERE CURRENT OF may ask for the row. */

@@ -12,6 +12,7 @@
 
 #include "nodes/pathnodes.h"
 
+/* Offers our path for the upper stage, if there is one. */
 extern void upper_paths_add(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input_rel, RelOptInfo *output_rel,
 							void *extra);
 

@@ -12,15 +12,18 @@
 
 #include "query/pipeline/rel_pipeline.h"
 
+/* How many threads beside the backend an execution over so many rows gets. */
 extern int	cost_threads(double rows, bool is_rescanned);
 /* Of an execution with so many threads beside the backend: what as many processes of a parallel plan may take. */
 extern Size cost_memory_bytes(int threads);
 /* Processes at work when a parallel scan has so many workers, as costsize.c counts them. */
 extern double cost_processes(int workers);
+/* Whether the cheapest path costs more than the start of a scan of ours alone. */
 extern bool cost_scan_can_win(RelOptInfo *rel);
+/* The same of a join, whose start costs as much for each relation. */
+extern bool cost_join_can_win(const PlannerInfo *root, RelOptInfo *joinrel);
 /* The base relations of a join. */
 extern int	cost_count_relations(const PlannerInfo *root, const RelOptInfo *rel);
-extern bool cost_join_can_win(const PlannerInfo *root, RelOptInfo *joinrel);
 /* Of rows that PostgreSQL's path computes. */
 extern void cost_add_rows(RelPipeline *planned, const Path *source, int columns);
 /* Of a CTE that is computed once, for which the planner charges the query: what is left is to read it. */
@@ -36,6 +39,7 @@ extern void cost_without_rescans(RelPipeline *planned);
  */
 extern bool cost_executions_win(const RelPipeline *subquery, double executions, Cost cost, double rows,
 								bool is_looked_up);
+/* Of conditions that read so many columns; so many rows are left. */
 extern void cost_add_filter(RelPipeline *planned, int columns, double rows);
 /*
  * Of a join with so many rows: planned is the probe side and becomes the join.
@@ -43,6 +47,7 @@ extern void cost_add_filter(RelPipeline *planned, int columns, double rows);
  */
 extern void cost_add_join(RelPipeline *planned, const RelPipeline *build, int keys, int build_columns,
 						  int conditions, double matched, double pairs, double rows);
+/* Of so many calls of aggregates by so many keys. */
 extern void cost_add_aggregation(RelPipeline *planned, int keys, int calls, double groups);
 /* Of lists, of which so many elements come out beside so many columns. */
 extern void cost_add_unnest(RelPipeline *planned, int lists, int columns, double rows);
@@ -52,6 +57,7 @@ extern void cost_add_partitions(RelPipeline *planned, int keys, int width);
 extern void cost_add_window(RelPipeline *planned, int functions);
 /* Of rows of so many bytes; the first `bound` of them are wanted, if it is positive. */
 extern void cost_add_sort(RelPipeline *planned, int keys, int width, double bound);
+/* The rows and costs of a path, with what it costs to emit its rows. */
 extern void cost_set(Path *path, const RelPipeline *planned);
 /* Of the columns that its rows have from the heap. */
 extern void cost_add_fetches(PlannerInfo *root, Path *path, const RelPipeline *planned);

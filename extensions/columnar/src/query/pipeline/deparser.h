@@ -16,19 +16,21 @@
 
 #include "query/pipeline/pipeline.h"
 
-/* Where there are several relations, columns have their names before them. */
+/* Writes a pipeline's expressions as EXPLAIN shows them. */
 typedef struct Deparser
 {
-	List	   *names;
-	List	   *context;
-	List	   *expression_columns;
-	bool		has_prefix;
+	List	   *names;			/* as in the pipeline */
+	List	   *context;		/* of deparse_expression() */
+	List	   *expression_columns; /* as in the pipeline */
+	bool		has_prefix;		/* columns have their relations' names before them: there are several */
 } Deparser;
 
 extern Deparser deparser_of_pipeline(const Pipeline *pipeline);
+/* A new string. */
 extern char *deparser_text(Node *node, const Deparser *deparser);
-/* Properties of EXPLAIN: a list of expressions, conditions that are all true. */
+/* A property of EXPLAIN: the expressions, if there are any. */
 extern void deparser_explain_list(const char *label, List *exprs, const Deparser *deparser, ExplainState *es);
+/* The same of conditions: one expression, their conjunction. */
 extern void deparser_explain_conditions(const char *label, List *exprs, const Deparser *deparser, ExplainState *es);
 
 #endif							/* PENUMBRA_DEPARSER_H */

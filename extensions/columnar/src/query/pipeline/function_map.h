@@ -42,6 +42,7 @@ typedef struct FunctionMapping
 
 /* NULL: the engine has no such function. */
 extern const FunctionMapping *function_map_lookup(Oid function_oid);
+/* False: the engine has no such aggregate. */
 extern bool function_map_aggregate(const Aggref *aggref, PenumbraAggregate *aggregate);
 
 #endif							/* PENUMBRA_FUNCTION_MAP_H */

@@ -158,6 +158,7 @@ extern Bitmapset *pipeline_numbers(const Pipeline *pipeline);
 /* The expression's place in the list, or -1.  Lists of columns can be long. */
 extern int	pipeline_find_expr(const List *exprs, const Node *expr);
 
+/* As a plan holds it, and a pipeline made of that; both share expressions with what they are made of. */
 extern List *pipeline_to_list(const Pipeline *pipeline);
 extern Pipeline *pipeline_from_list(List *list);
 

@@ -113,9 +113,11 @@ extern bool rel_pipeline_check(Pipeline *pipeline);
 extern Node *rel_pipeline_normalize_subplans(PlannerInfo *root, Node *node);
 /* The same, with what stands for the subqueries that have become joins. */
 extern Node *rel_pipeline_normalize(PlannerInfo *root, const RelPipeline *planned, Node *expr);
+/* Whether it reads no column, aggregate or window function. */
 extern bool rel_pipeline_needs_no_input(Node *expr);
 /* Whether one of these Params, by number, stands in the expression or the list. */
 extern bool rel_pipeline_has_param(void *expr, List *params);
+/* How many columns the expressions read; those of the same number count once. */
 extern int	rel_pipeline_count_columns(List *exprs);
 /*
  * Maps the next column to an attribute of the table's row that has the position, which is added to the outputs if
@@ -145,6 +147,7 @@ extern RelPipeline *rel_pipeline_copy(const RelPipeline *planned);
 extern bool rel_pipeline_is_known(RelOptInfo *rel);
 /* Keeps a pair of relations, whose join was not costed yet, until join_paths_find() takes it. */
 extern void rel_pipeline_skip(RelOptInfo *joinrel, void *pair);
+/* The pairs that were kept, which are no longer. */
 extern List *rel_pipeline_take_skipped(RelOptInfo *joinrel);
 
 #endif							/* PENUMBRA_REL_PIPELINE_H */

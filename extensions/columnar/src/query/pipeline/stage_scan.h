@@ -22,11 +22,13 @@ extern bool stage_scan_add_to_plan(Translation *translation, PipelineStage *stag
  * do not pass a column on.
  */
 extern bool stage_scan_add_positions(Pipeline *pipeline, Index name);
+/* Whether the stage's last column is one. */
 extern bool stage_scan_has_positions(const PipelineStage *stage);
+/* Whether the column has rows' positions. */
 extern bool stage_scan_is_position(const Node *column);
 /* The last of the columns that is one; NULL: none is. */
 extern Node *stage_scan_find_position(List *columns);
-/* What is one, of the relation. */
+/* A new column of positions, of the relation. */
 extern Var *stage_scan_position(Index name);
 
 #endif							/* PENUMBRA_STAGE_SCAN_H */

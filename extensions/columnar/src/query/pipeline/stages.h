@@ -14,6 +14,7 @@
 #include "query/pipeline/stage_kind.h"
 #include "query/pipeline/translation.h"
 
+/* What is done with stages of its kind. */
 extern const StageKind *stage_kind_of(const PipelineStage *stage);
 
 /* The expressions that the stage outputs. */

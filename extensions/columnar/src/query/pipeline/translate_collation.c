@@ -134,10 +134,7 @@ case_of(Oid collation, PenumbraCollation *letters)
 	return NULL;
 }
 
-/*
- * What the function needs to know of the collation: *found, NULL where it is
- * as good as C.  Everything bytewise is right for any deterministic one.
- */
+/* Everything bytewise is right for any deterministic one. */
 bool
 translate_collation(Translation *translation, PenumbraFunction function, Oid collation,
 					PenumbraCollation **found)

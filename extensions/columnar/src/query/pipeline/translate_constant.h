@@ -12,7 +12,9 @@
 
 #include "query/pipeline/translation.h"
 
+/* A constant.  Negative: refused, as for all functions here. */
 extern PenumbraExpr translate_datum(Translation *translation, Oid type_oid, Datum datum, bool isnull);
+/* An array's elements, of this type, as one argument. */
 extern PenumbraExpr translate_list(Translation *translation, Oid type_oid, const Datum *values, const bool *nulls,
 								   int count);
 extern PenumbraExpr translate_int4(Translation *translation, int32 integer);

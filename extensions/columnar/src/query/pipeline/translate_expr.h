@@ -20,9 +20,11 @@ extern bool translate_args(Translation *translation, List *nodes, PenumbraExpr *
 /* An error for each row that asks for the value. */
 extern PenumbraExpr translate_failure(Translation *translation, PenumbraType type);
 
+/* A call of the engine's function, with what it needs to know of the collation: NULL where C is as good. */
 extern PenumbraExpr translate_collated_call(Translation *translation, PenumbraFunction function, PenumbraType result,
 											const PenumbraCollation *collation, const PenumbraExpr *args,
 											int arg_count);
+/* A call of PostgreSQL's function, of these arguments. */
 extern PenumbraExpr translate_function(Translation *translation, Oid function_oid, Oid result_oid, Oid collation,
 									   List *nodes);
 /* (regexp_match(...))[n] of a constant n. */

@@ -58,6 +58,7 @@ typedef struct Translation
 extern Translation *translation_begin(List *runtime_exprs, const RuntimeValue *values);
 /* False: refused, see translation->reason. */
 extern bool translation_finish(Translation *translation);
+/* Frees the plan before the memory context ends. */
 extern void translation_end(Translation *translation);
 
 /* Sets the reason, returns -1. */
@@ -66,6 +67,7 @@ extern PenumbraExpr translation_refuse(Translation *translation, const char *rea
 extern PenumbraExpr translation_take_expr(Translation *translation, PenumbraExpr expr);
 /* Goes on from a new operator; false: it was refused. */
 extern bool translation_keep_operator(Translation *translation, PenumbraOperator added);
+/* A call of the engine's function; negative: refused. */
 extern PenumbraExpr translate_call(Translation *translation, PenumbraFunction function, PenumbraType result,
 								   const PenumbraExpr *args, int arg_count);
 

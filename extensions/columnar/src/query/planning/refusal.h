@@ -24,9 +24,11 @@ extern void refusal_shmem_startup(void);
 
 /* subject: NULL for none. */
 extern const Refusal *refusal_find(const char *reason, const char *subject);
-/* "reason: subject"; the reason alone; and a number for the text that is no other's. */
+/* "reason: subject".  This string, and the next, live as long as the process. */
 extern const char *refusal_text(const Refusal *refusal);
+/* The reason alone. */
 extern const char *refusal_reason(const Refusal *refusal);
+/* A hash of the text. */
 extern uint64 refusal_hash(const Refusal *refusal);
 
 /* Of a text that may come from a database of another encoding: what it has beyond ASCII is shown as question marks. */
@@ -34,6 +36,7 @@ extern Datum refusal_text_datum(const char *text);
 
 /* One execution more that met it; the subject does not matter. */
 extern void refusal_count(const Refusal *refusal);
+/* All counts become 0. */
 extern void refusal_reset_counts(void);
 
 /* A finished plan takes refusals with it, to wherever it is copied in this process. */

@@ -49,6 +49,7 @@ extern Bitmapset *names_add_numbers(Bitmapset *numbers, List *exprs);
  * alias, the table's OID or 0, and without a table the columns' names.
  */
 extern List *relation_numbers_to_list(const Bitmapset *numbers);
+/* The alias in such lists. */
 extern const char *relation_number_alias(List *names, Index number);
 /* A context for deparse_expression(). */
 extern List *relation_numbers_deparse_context(List *names);

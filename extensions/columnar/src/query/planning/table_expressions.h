@@ -38,6 +38,7 @@ extern Node *table_expressions_any_of_element(Index relid, const Node *elements)
  * be columns.  NIL: the relation is another, or an array is read whole.
  */
 extern List *table_expressions_open_matches(PlannerInfo *root, Index relid);
+/* As if that had not been called. */
 extern void table_expressions_close_matches(PlannerInfo *root, Index relid);
 
 #endif							/* PENUMBRA_TABLE_EXPRESSIONS_H */
