@@ -158,6 +158,8 @@ class CteQueryGenerator:
             f"EXISTS (SELECT 1 FROM {matched})", f"NOT EXISTS (SELECT 1 FROM {matched})",
             f"{left} > ALL (SELECT {right} FROM {source}{where})", f"{left} = ANY (SELECT {right} FROM {source}{where})",
             f"{left} >= (SELECT max({right}) FROM {source}{where})", f"(SELECT count(*) FROM {matched}) > 2",
+            f"(SELECT count({right}) FROM {source}{where}) > 5", f"{left} = (SELECT min({right}) FROM {source}{where})",
+            f"({left} < (SELECT max({right}) FROM {source}) OR {left} IS NULL)",
         ))  # fmt: skip
 
     def _pair(self, left: Relation, right: Relation) -> tuple[str, str] | None:
@@ -174,11 +176,21 @@ class CteQueryGenerator:
             name = column.name
             if column.kind in (MANY, FEW) and self.random.random() < 0.2:
                 found.append(Column(self.choose((f"{name} + 1", f"{name} % 7", f"CASE WHEN {name} > 4 THEN {name} END")), FEW))
+            elif self.ctes and self.random.random() < 0.06:
+                found.append(self._scalar())
             elif column.kind == TEXT and self.random.random() < 0.15:
                 found.append(Column(self.choose((f"upper({name})", f"left({name}, 2)", f"{name} || 'x'")), TEXT))
             else:
                 found.append(column)
         return found
+
+    def _scalar(self) -> Column:
+        """A value of a whole CTE."""
+        read = self.choose(self.ctes)
+        column = self.choose(read.columns)
+        found = self.choose(("count(*)", f"count(DISTINCT {column.name})", f"max({column.name})", f"min({column.name})"))
+        kind = FEW if found.startswith("count") else column.kind
+        return Column(f"(SELECT {found} FROM {read.name}{self._where(read)})", kind)
 
     # ------------------------------------------------------------ bodies
 

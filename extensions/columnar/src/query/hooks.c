@@ -26,6 +26,7 @@
 #include "query/paths/inline_ctes.h"
 #include "query/paths/join_paths.h"
 #include "query/paths/join_search.h"
+#include "query/paths/join_scalars.h"
 #include "query/paths/late_targets.h"
 #include "query/paths/narrow_ctes.h"
 #include "query/paths/scan_paths.h"
@@ -240,8 +241,10 @@ plan_forms(PlannerCall *best)
 	Query	   *shared = is_enabled ? share_subqueries(whole) : NULL;
 	bool		has_ctes = shared != NULL || (is_enabled && inline_ctes_has_any(given.query));
 	Query	   *inlined = has_ctes ? inline_ctes(whole) : NULL;
-	Query	   *narrowed = has_ctes ? narrow_ctes(shared != NULL ? shared : whole) : NULL;
-	Query	   *rewritten = narrowed != NULL ? narrowed : shared != NULL ? shared : without_unread;
+	Query	   *joined = has_ctes && !given.planning.is_cursor ? join_scalars(shared != NULL ? shared : whole) : NULL;
+	Query	   *with_ctes = joined != NULL ? joined : shared;
+	Query	   *narrowed = has_ctes ? narrow_ctes(with_ctes != NULL ? with_ctes : whole) : NULL;
+	Query	   *rewritten = narrowed != NULL ? narrowed : with_ctes != NULL ? with_ctes : without_unread;
 	Query	   *late = is_enabled && !given.planning.is_cursor ? late_targets(whole) : NULL;
 	PlannerCall other;
 

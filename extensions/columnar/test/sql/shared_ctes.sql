@@ -171,6 +171,25 @@ CREATE FUNCTION halves() RETURNS text LANGUAGE sql AS $$SELECT 'WITH s AS (SELEC
 SELECT same(halves());
 SELECT trim(p) FROM plan(halves(), 'ANALYZE, TIMING OFF, SUMMARY OFF, BUFFERS OFF, COSTS OFF') p WHERE p ~ 'Ordinary Plan|CTE Scan';
 
+-- A scalar subquery over a CTE is of the node that computes the CTE, if nothing in it can fail.
+SELECT same('WITH s AS (SELECT shop, sum(amount) AS total FROM sales GROUP BY shop) SELECT shop FROM s WHERE total > (SELECT avg(total) FROM s)');
+SELECT same('WITH s AS (SELECT shop, sum(amount) AS total FROM sales GROUP BY shop)
+  SELECT shop, total * 100 / (SELECT sum(total) FROM s), (SELECT max(total) FROM s WHERE shop < 7) FROM s
+  WHERE total IN ((SELECT min(total) FROM s), (SELECT max(total) FROM s WHERE shop < 7)) OR shop = 3');
+SELECT same('WITH s AS (SELECT shop, count(*) AS n FROM sales GROUP BY shop) SELECT (SELECT count(*) FROM s), (SELECT max(n) FROM s WHERE shop > 99)');
+SELECT same('WITH s AS (SELECT shop, count(*) AS n FROM sales GROUP BY shop) SELECT region, sum(n) FROM s JOIN shops USING (shop)
+  WHERE n >= (SELECT min(n) FROM s JOIN shops USING (shop) WHERE region = ''r1'') GROUP BY region');
+SELECT same('WITH s AS (SELECT shop, count(*) AS n FROM sales GROUP BY shop) SELECT shop FROM shops LEFT JOIN s USING (shop) WHERE n IS NULL OR n = (SELECT max(n) FROM s)');
+SELECT same('WITH s AS (SELECT shop, day, count(*) AS n FROM sales GROUP BY 1, 2), d AS (SELECT day, sum(n) AS n FROM s GROUP BY day HAVING sum(n) > 3)
+  SELECT day FROM d WHERE n > (SELECT avg(n) FROM d) AND day > (SELECT min(day) FROM s WHERE shop = 3)');
+SELECT same('WITH s AS (SELECT shop, count(*) AS n FROM sales GROUP BY shop) SELECT shop FROM s WHERE n > 0 AND n > (SELECT max(n) FROM s WHERE shop > 99)');
+-- These stay where they are: what groups show, what can fail, what has values of the row, more than one row.
+SELECT same('WITH s AS (SELECT shop, count(*) AS n FROM sales GROUP BY shop) SELECT shop % 3, sum(n) FROM s GROUP BY 1 HAVING sum(n) > (SELECT max(n) FROM s)');
+SELECT same('WITH s AS (SELECT shop, count(*) AS n FROM sales GROUP BY shop) SELECT shop FROM s WHERE n < 0 AND n > (SELECT 1 / (count(*) - 40) FROM s)');
+SELECT same('WITH s AS (SELECT shop, count(*) AS n FROM sales GROUP BY shop) SELECT shop FROM s WHERE n = (SELECT max(n) FROM s i WHERE i.shop % 2 = s.shop % 2)');
+SELECT same('WITH s AS (SELECT shop, count(*) AS n FROM sales GROUP BY shop) SELECT shop FROM s WHERE n >= (SELECT max(n) FROM s GROUP BY shop % 1)');
+SELECT * FROM plan('WITH s AS (SELECT shop, sum(amount) AS total FROM sales GROUP BY shop) SELECT shop FROM s WHERE total > (SELECT avg(total) FROM s) ORDER BY 1');
+
 -- Cursors that go back, prepared statements, changes between executions.
 BEGIN;
 DECLARE c SCROLL CURSOR FOR WITH s AS (SELECT shop, count(*) AS n FROM sales GROUP BY shop) SELECT a.shop, a.n + b.n FROM s a JOIN s b USING (shop) ORDER BY 1;
