@@ -209,6 +209,7 @@ BEGIN
   RETURN false;
 END $$;
 SELECT is_expected('SELECT count(*) FROM measured m JOIN kinds k USING (kind) WHERE name = ''kind 3''') AS name_in_joined,
+  is_expected('SELECT count(*) FROM measured m JOIN kinds k USING (kind) WHERE unit = ''unit 7'' AND name = ''kind 7''') AS both,
   is_expected('SELECT count(*) FROM measured m JOIN kinds k USING (kind) WHERE m.kind = 7 AND unit = ''unit 7''') AS two,
   is_expected('SELECT count(*) FROM measured m JOIN kinds k USING (kind) WHERE value % 2 = 0') AS computed,
   is_expected('SELECT count(*) FROM measured m JOIN kinds k USING (kind) WHERE unit LIKE ''%3''') AS pattern;

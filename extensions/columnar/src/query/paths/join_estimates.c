@@ -404,8 +404,10 @@ factor_of_bounds(PlannerInfo *root, const Var *key, Var *other, double assumed, 
 	double		share;
 
 	/* Of other than unique keys the rows between the bounds do not tell the number. */
-	if (bounds == NULL || !IsA(other, Var) || key->vartype != other->vartype ||
-		assumed < tuples * UNIQUE_SHARE_MIN || (share = share_within(root, other, bounds)) < 0)
+	if (bounds == NULL || !IsA(other, Var) || key->vartype != other->vartype || assumed < tuples * UNIQUE_SHARE_MIN)
+		return 1;
+	/* What passes the other side's quals may depend on them. */
+	if ((share = row_sample_share_within(root, other, bounds)) < 0 && (share = share_within(root, other, bounds)) < 0)
 		return 1;
 	keys = Min((double) bounds->greatest - (double) bounds->least + 1, tuples);
 	return Max(share, SHARE_WITHIN_MIN) * assumed / keys;

@@ -418,31 +418,64 @@ row_sample_clauses_within(Var *column, const ColumnBounds *bounds)
 	return clauses;
 }
 
-const ColumnBounds *
-row_sample_bounds_within(PlannerInfo *root, Var *column, Var *other, const ColumnBounds *within)
+/* The table with the quals that the column is within the bounds, too. */
+static ServedTable
+narrowed_table(PlannerInfo *root, const ServedTable *table, Var *column, const ColumnBounds *within)
 {
-	const ServedTable *table = table_of(root, (Node *) column);
-	ServedTable narrowed;
-	Relation	relation;
+	ServedTable narrowed = *table;
 	ListCell   *lc;
 
-	if (table == NULL || table->columns == NULL || !privileges_permit_values(root))
-		return NULL;
-	narrowed = *table;
 	narrowed.sampled_share = -1;
 	narrowed.bounds = NIL;
 	narrowed.quals = list_copy(table->quals);
-	foreach(lc, row_sample_clauses_within(other, within))
+	foreach(lc, row_sample_clauses_within(column, within))
 	{
 		TableQual  *qual = palloc0(sizeof(TableQual));
 
 		qual->rinfo = make_simple_restrictinfo(root, lfirst(lc));
 		narrowed.quals = lappend(narrowed.quals, qual);
 	}
+	return narrowed;
+}
+
+const ColumnBounds *
+row_sample_bounds_within(PlannerInfo *root, Var *column, Var *other, const ColumnBounds *within)
+{
+	const ServedTable *table = table_of(root, (Node *) column);
+	ServedTable narrowed;
+	Relation	relation;
+
+	if (table == NULL || table->columns == NULL || !privileges_permit_values(root))
+		return NULL;
+	narrowed = narrowed_table(root, table, other, within);
 	relation = table_open(table->oid, NoLock);
 	row_sample_take(root, &narrowed, relation);
 	table_close(relation, NoLock);
 	return find_bounds(&narrowed, column->varattno);
+}
+
+/* So many rows of a sample must pass for it to tell which share of them has something else, too. */
+#define PASSED_ROWS_MIN 32
+
+double
+row_sample_share_within(PlannerInfo *root, Var *column, const ColumnBounds *within)
+{
+	const ServedTable *table = table_of(root, (Node *) column);
+	ServedTable narrowed;
+	Relation	relation;
+	double		passed_share;
+
+	if (table == NULL || table->columns == NULL || !has_rows(table) ||
+		!privileges_permit_values(root) || has_looked_up(root))
+		return -1;
+	passed_share = table->sampled_share >= 0 ? table->sampled_share : table->rel->rows / table->rel->tuples;
+	if (passed_share * Min(SAMPLED_CHUNKS * JOINED_CHUNK_ROWS, table->rel->tuples) < PASSED_ROWS_MIN)
+		return -1;
+	narrowed = narrowed_table(root, table, column, within);
+	relation = table_open(table->oid, NoLock);
+	take_or_remember(root, &narrowed, relation, is_small(table) ? 0 : JOINED_CHUNK_ROWS, 0);
+	table_close(relation, NoLock);
+	return narrowed.sampled_share < 0 ? -1 : Min(narrowed.sampled_share / passed_share, 1);
 }
 
 /* ---------------------------------------------------------------- distinct values of expressions */

@@ -42,6 +42,8 @@ extern const ColumnBounds *row_sample_bounds(PlannerInfo *root, const Node *expr
 /* The same of those rows whose other column is within bounds. */
 extern const ColumnBounds *row_sample_bounds_within(PlannerInfo *root, Var *column, Var *other,
 													const ColumnBounds *within);
+/* Which share of the rows that pass has the column within the bounds; below 0: not known, or all rows pass. */
+extern double row_sample_share_within(PlannerInfo *root, Var *column, const ColumnBounds *within);
 /* Two conditions, that the column is within the bounds; NIL: it has no such type. */
 extern List *row_sample_clauses_within(Var *column, const ColumnBounds *bounds);
 
