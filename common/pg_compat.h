@@ -1144,4 +1144,13 @@ typedef JsonbInState CompatJsonbBuilder;
 #define compat_jsonb_push(builder, token, value) pushJsonbValue(builder, token, value)
 #endif
 
+/* The format of COPY is one member of its options from 19 on; of 19 is JSON, too. */
+#if PG_VERSION_NUM < 190000
+#define compat_copy_is_text(options) (!(options)->binary && !(options)->csv_mode)
+#define compat_copy_is_csv(options) ((options)->csv_mode)
+#else
+#define compat_copy_is_text(options) ((options)->format == COPY_FORMAT_TEXT)
+#define compat_copy_is_csv(options) ((options)->format == COPY_FORMAT_CSV)
+#endif
+
 #endif							/* PENUMBRA_PG_COMPAT_H */

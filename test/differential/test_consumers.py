@@ -1,5 +1,6 @@
 """What takes a query's rows: the client, tables, COPY, cursors, loops and nodes above ours, against PostgreSQL's own plans."""
 
+import time
 from collections.abc import Callable
 
 import psycopg
@@ -251,6 +252,66 @@ def test_error_among_rows(connection):
         assert isinstance(error, str) and "division by zero" in error
     assert connection.execute("SELECT to_regclass('stored')").fetchone() == (None,)
     agree(connection, CONSUMERS["table"], QUERIES["join"])
+
+
+def test_copy_by_messages(connection):
+    """Header and rows, each a message of its own, and the tag; also as a prepared statement."""
+    for options in ("", "(HEADER)", "(FORMAT csv, HEADER, DELIMITER ';')", "(NULL 'none')"):
+
+        def consume(options: str = options) -> Rows:
+            statement = f"COPY (SELECT id, words, any_number, day FROM every ORDER BY id) TO STDOUT {options}"
+            rows = []
+            for prepare in (False, True):
+                if prepare:
+                    connection.pgconn.prepare(b"copy", statement.encode())
+                    connection.pgconn.send_query_prepared(b"copy", None)
+                else:
+                    connection.pgconn.send_query(statement.encode())
+                result = connection.pgconn.get_result()
+                assert result.status == pq.ExecStatus.COPY_OUT, result.error_message
+                while (message := connection.pgconn.get_copy_data(0))[0] > 0:
+                    rows.append((bytes(message[1]),))
+                rows.append((connection.pgconn.get_result().command_status,))
+                assert connection.pgconn.get_result() is None
+            connection.execute("DEALLOCATE copy")
+            return rows
+
+        expected = outcome(connection, consume, "off")
+        assert outcome(connection, consume, "require") == expected
+        assert (f"COPY {ROWS + 54}".encode(),) in expected
+
+
+@pytest.mark.parametrize("mode", ("off", "require"))
+def test_copy_progress(connection, mode):
+    """Of a command that waits for its client: rows and their bytes, with the header's."""
+    query = "SELECT a.id, b.words, a.day FROM every a JOIN every b USING (kind) WHERE a.id >= 0"
+    connection.execute(f"SET penumbra.mode = {mode}")
+    with (
+        psycopg.connect(connection.info.dsn, autocommit=True) as other,
+        connection.cursor().copy(f"COPY ({query}) TO STDOUT (HEADER)") as copy,
+    ):
+        rows = [bytes(copy.read())]
+        while True:
+            shown = other.execute(
+                "SELECT tuples_processed, bytes_processed, pg_sleep(0.1) FROM pg_stat_progress_copy WHERE pid = %s",
+                (connection.info.backend_pid,),
+            ).fetchone()
+            if shown[0] > 0:
+                break
+        # it waits: what is shown stands still
+        time.sleep(1)
+        tuples, size = other.execute(
+            "SELECT tuples_processed, bytes_processed FROM pg_stat_progress_copy WHERE pid = %s",
+            (connection.info.backend_pid,),
+        ).fetchone()
+        while len(rows) <= tuples:
+            rows.append(bytes(copy.read()))
+        assert rows[0] == b"id\twords\tday\n"
+        assert size == sum(len(row) for row in rows)
+        connection.cancel_safe(timeout=10)
+        with pytest.raises(psycopg.errors.QueryCanceled):
+            while copy.read():
+                pass
 
 
 def test_volatile_function_sees_the_rows_before(connection):

@@ -16,9 +16,11 @@
 
 #include "optimizer/optimizer.h"
 #include "tcop/pquery.h"
+#include "tcop/tcopprot.h"
 #include "utils/portal.h"
 
 #include "query/execute/client_receiver.h"
+#include "query/execute/copy_receiver.h"
 #include "query/execute/table_receiver.h"
 #include "query/receivers.h"
 #include "query/require.h"
@@ -45,9 +47,31 @@ has_formats(const QueryDesc *query)
 	return ActivePortal != NULL && ActivePortal->queryDesc == query && ActivePortal->formats != NULL;
 }
 
+/*
+ * The COPY (query) TO STDOUT whose query this is, or NULL.  A query of a function that it calls may be in a COPY to a
+ * file, but has a text of its own.
+ */
+static const CopyStmt *
+copy_to_client(const QueryDesc *query)
+{
+	const PlannedStmt *command;
+	const CopyStmt *copy;
+
+	if (whereToSendOutput != DestRemote || ActivePortal == NULL || ActivePortal->sourceText != query->sourceText ||
+		list_length(ActivePortal->stmts) != 1)
+		return NULL;
+	command = linitial_node(PlannedStmt, ActivePortal->stmts);
+	if (command->utilityStmt == NULL || !IsA(command->utilityStmt, CopyStmt))
+		return NULL;
+	copy = (const CopyStmt *) command->utilityStmt;
+	return copy->query != NULL && copy->filename == NULL ? copy : NULL;
+}
+
 DestReceiver *
 receivers_create(const QueryDesc *query)
 {
+	const CopyStmt *copy;
+
 	if (query->operation != CMD_SELECT || !require_plan_is_penumbra(query->plannedstmt))
 		return NULL;
 	switch (query->dest->mydest)
@@ -57,6 +81,9 @@ receivers_create(const QueryDesc *query)
 		case DestRemote:
 		case DestRemoteExecute:
 			return has_formats(query) ? client_receiver_create(query->dest, ActivePortal->formats) : NULL;
+		case DestCopyOut:
+			copy = copy_to_client(query);
+			return copy != NULL ? copy_receiver_create(query->dest, copy->options) : NULL;
 		default:
 			return NULL;
 	}

@@ -5,9 +5,10 @@
  *
  * PostgreSQL's receiver calls each value's output function, which allocates a
  * string, and copies that into the message.  This one writes the same bytes
- * into the message at once for the types whose output is a few lines.  Others
- * go through their output functions as they do there.  RowDescription, and
- * what else begins and ends a result, stays with PostgreSQL's receiver.
+ * into the message at once where it can (value_text.c, and values of fixed width
+ * in binary).  Others go through their functions as they do there.
+ * RowDescription, and what else begins and ends a result, stays with
+ * PostgreSQL's receiver.
  *
  *-------------------------------------------------------------------------
  */
@@ -17,17 +18,13 @@
 
 #include "libpq/pqformat.h"
 #include "mb/pg_wchar.h"
-#include "utils/builtins.h"
-#include "utils/date.h"
-#include "utils/datetime.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 
 #include "query/execute/client_receiver.h"
 #include "query/execute/forwarding_receiver.h"
-
-#define INTEGER_TEXT_BYTES 21	/* of the longest, with its NUL */
+#include "query/execute/value_text.h"
 
 typedef struct OutputColumn OutputColumn;
 
@@ -37,7 +34,8 @@ typedef void (*AppendValue) (StringInfo message, Datum value, OutputColumn *colu
 struct OutputColumn
 {
 	AppendValue append;
-	FmgrInfo	function;		/* of the type: output or send */
+	ValueText	text;
+	FmgrInfo	send;			/* the type's function, in binary */
 };
 
 typedef struct ClientReceiver
@@ -50,78 +48,42 @@ typedef struct ClientReceiver
 	MemoryContext context;		/* of one row's values */
 } ClientReceiver;
 
-/* Room for a value in text form: its bytes go to the result, behind their length. */
-static char *
-begin_text(StringInfo message, int bytes_max)
-{
-	enlargeStringInfo(message, (int) sizeof(uint32) + bytes_max);
-	return message->data + message->len + sizeof(uint32);
-}
-
 static void
-end_text(StringInfo message, int bytes)
+append_length(StringInfo message, int bytes)
 {
 	uint32		length = pg_hton32((uint32) bytes);
 
-	memcpy(message->data + message->len, &length, sizeof(length));
-	message->len += (int) sizeof(length) + bytes;
+	message_append(message, (const char *) &length, sizeof(length));
 }
 
+/* In the client's encoding.  Of strings it is the same in both formats. */
 static void
-append_int2_text(StringInfo message, Datum value, OutputColumn *column)
+append_text(StringInfo message, Datum value, OutputColumn *column)
 {
-	end_text(message, pg_itoa(DatumGetInt16(value), begin_text(message, INTEGER_TEXT_BYTES)));
-}
-
-static void
-append_int4_text(StringInfo message, Datum value, OutputColumn *column)
-{
-	end_text(message, pg_ltoa(DatumGetInt32(value), begin_text(message, INTEGER_TEXT_BYTES)));
-}
-
-static void
-append_int8_text(StringInfo message, Datum value, OutputColumn *column)
-{
-	end_text(message, pg_lltoa(DatumGetInt64(value), begin_text(message, INTEGER_TEXT_BYTES)));
-}
-
-/* As date_out() has it. */
-static void
-append_date_text(StringInfo message, Datum value, OutputColumn *column)
-{
-	DateADT		date = DatumGetDateADT(value);
-	char	   *text = begin_text(message, MAXDATELEN + 1);
-	struct pg_tm tm = {0};
-
-	if (DATE_NOT_FINITE(date))
-		EncodeSpecialDate(date, text);
-	else
-	{
-		j2date(date + POSTGRES_EPOCH_JDATE, &tm.tm_year, &tm.tm_mon, &tm.tm_mday);
-		EncodeDateOnly(&tm, DateStyle, text);
-	}
-	end_text(message, (int) strlen(text));
-}
-
-/* In the client's encoding. */
-static void
-append_text(StringInfo message, char *text, int bytes)
-{
+	int			bytes;
+	char	   *text = value_text_get(&column->text, value, &bytes);
 	char	   *converted = pg_server_to_client(text, bytes);
 
 	if (converted != text)
 		bytes = (int) strlen(converted);
-	memcpy(begin_text(message, bytes), converted, bytes);
-	end_text(message, bytes);
+	append_length(message, bytes);
+	message_append(message, converted, bytes);
 }
 
-/* Strings are the same in both formats. */
+/* Digits, and letters of English, are the same in all encodings. */
 static void
-append_string(StringInfo message, Datum value, OutputColumn *column)
+append_written(StringInfo message, Datum value, OutputColumn *column)
 {
-	text	   *string = DatumGetTextPP(value);
+	char	   *text = message_room(message, (int) sizeof(uint32) + WRITTEN_TEXT_BYTES) + sizeof(uint32);
+	char	   *end = column->text.write(value, text);
 
-	append_text(message, VARDATA_ANY(string), (int) VARSIZE_ANY_EXHDR(string));
+	if (end == NULL)
+	{
+		append_text(message, value, column);
+		return;
+	}
+	append_length(message, (int) (end - text));
+	message->len += (int) (end - text);
 }
 
 static void
@@ -146,78 +108,67 @@ append_8_bytes(StringInfo message, Datum value, OutputColumn *column)
 }
 
 static void
-append_output(StringInfo message, Datum value, OutputColumn *column)
-{
-	char	   *text = OutputFunctionCall(&column->function, value);
-
-	append_text(message, text, (int) strlen(text));
-}
-
-static void
 append_sent(StringInfo message, Datum value, OutputColumn *column)
 {
-	bytea	   *sent = SendFunctionCall(&column->function, value);
+	bytea	   *sent = SendFunctionCall(&column->send, value);
 
 	pq_sendint32(message, VARSIZE(sent) - VARHDRSZ);
 	pq_sendbytes(message, VARDATA(sent), (int) (VARSIZE(sent) - VARHDRSZ));
 }
 
 /* By the type's function, which is the base type's where the type is a domain. */
-static AppendValue
-append_of(Oid function_oid)
+static void
+begin_binary_column(OutputColumn *column, Oid type)
 {
-	switch (function_oid)
+	Oid			send;
+	bool		is_varlena;
+
+	getTypeBinaryOutputInfo(type, &send, &is_varlena);
+	switch (send)
 	{
-		case F_INT2OUT:
-			return append_int2_text;
-		case F_INT4OUT:
-			return append_int4_text;
-		case F_INT8OUT:
-			return append_int8_text;
-		case F_DATE_OUT:
-			return append_date_text;
-		case F_TEXTOUT:
-		case F_VARCHAROUT:
-		case F_BPCHAROUT:
 		case F_TEXTSEND:
 		case F_VARCHARSEND:
 		case F_BPCHARSEND:
-			return append_string;
+			column->text.is_string = true;
+			column->append = append_text;
+			break;
 		case F_INT2SEND:
-			return append_2_bytes;
+			column->append = append_2_bytes;
+			break;
 		case F_INT4SEND:
 		case F_DATE_SEND:
 		case F_FLOAT4SEND:
-			return append_4_bytes;
+			column->append = append_4_bytes;
+			break;
 		case F_INT8SEND:
 		case F_FLOAT8SEND:
 		case F_TIMESTAMP_SEND:
 		case F_TIMESTAMPTZ_SEND:
-			return append_8_bytes;
+			column->append = append_8_bytes;
+			break;
+		default:
+			fmgr_info(send, &column->send);
+			column->append = append_sent;
 	}
-	return NULL;
 }
 
 static void
 begin_column(OutputColumn *column, Oid type, int16 format)
 {
-	bool		is_binary = format == 1;
-	Oid			function_oid;
-	bool		is_varlena;
-
-	if (is_binary)
-		getTypeBinaryOutputInfo(type, &function_oid, &is_varlena);
-	else if (format == 0)
-		getTypeOutputInfo(type, &function_oid, &is_varlena);
-	else
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("unsupported format code: %d", format)));
-	column->append = append_of(function_oid);
-	if (column->append != NULL)
-		return;
-	fmgr_info(function_oid, &column->function);
-	column->append = is_binary ? append_sent : append_output;
+	switch (format)
+	{
+		case 0:
+			value_text_begin(&column->text, type);
+			column->append = column->text.write != NULL ? append_written : append_text;
+			break;
+		case 1:
+			begin_binary_column(column, type);
+			break;
+		default:
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("unsupported format code: %d", format)));
+	}
 }
 
 /* With the first row, as in PostgreSQL: a result without rows has no type that cannot be sent. */
