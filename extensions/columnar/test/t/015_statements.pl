@@ -71,6 +71,9 @@ is($node->safe_psql('postgres', q{
 	'5|5', 'as many calls as pg_stat_statements counts, of the statement in a function too');
 is($node->safe_psql('postgres', q{SELECT count FROM penumbra.refusals WHERE reason = 'column of type jsonb'}),
 	'640', 'refusals are counted by execution');
+$node->safe_psql('postgres', 'SET penumbra.mode = require; COPY (SELECT id, v FROM t) TO STDOUT');
+is($node->safe_psql('postgres', q{SELECT rows FROM pg_stat_statements WHERE query ~ '^COPY' AND toplevel}),
+	'20000', 'rows of COPY, of which pg_stat_statements learns from the tag');
 
 # ---- cancels and terminations, in the middle of statements
 
