@@ -10,6 +10,7 @@
 #include "function/registry.h"
 #include "numeric/numeric.h"
 #include "numeric/numeric_rows.h"
+#include "penumbra/engine.h"
 #include "vector/error.h"
 
 namespace penumbra {
@@ -478,6 +479,66 @@ TEST_F(NumericFunctionsTest, SmallRootsAndSpreads) {
     }
   }
   EXPECT_GT(taken, 300000);
+}
+
+// Of stored numbers, within room that is not written beyond.
+TEST_F(NumericFunctionsTest, TextOfAPayload) {
+  const auto check = [this](const std::string& text) {
+    const StringRef payload = Decimal::FromString(text).ToPayload(arena_);
+    const uint32_t enough = static_cast<uint32_t>(text.size()) + 16;
+    for (uint32_t room = 0; room <= enough; ++room) {
+      std::string out(enough, '#');
+      const uint32_t length = penumbra_numeric_text(payload.data(), payload.length, out.data(), room);
+      if (length > 0 || room == enough) {
+        ASSERT_EQ(out.substr(0, length), text);
+      }
+      ASSERT_EQ(out.find_first_not_of('#', room), std::string::npos) << text;
+    }
+  };
+  for (const char* text : {"0",
+                           "0.0",
+                           "0.00000",
+                           "1",
+                           "-1",
+                           "9",
+                           "10",
+                           "99",
+                           "100",
+                           "999",
+                           "1000",
+                           "9999",
+                           "10000",
+                           "100000000",
+                           "-123456789012345678901234567890",
+                           "0.1",
+                           "0.01",
+                           "0.001",
+                           "0.0001",
+                           "-0.00001",
+                           "0.00001234",
+                           "1.5",
+                           "12.50",
+                           "10000.0001",
+                           "99999999.99999999",
+                           "-1.000000000",
+                           "100010001.00010001",
+                           "1234567.8",
+                           "10.000"}) {
+    check(text);
+  }
+  check("1" + std::string(500, '0'));
+  check("0." + std::string(500, '0') + "1");
+  for (int i = 0; i < 20000; ++i) {
+    std::string text = std::to_string(RandomInteger(18));
+    const int scale = static_cast<int>(Random() % 6);
+    if (scale > 0) text += "." + std::to_string(1000000 + Random() % 1000000).substr(7 - scale);
+    if (text.find_first_not_of("-0.") != std::string::npos) check(text);
+  }
+  char out[100];
+  for (const char* text : {"NaN", "Infinity", "-Infinity"}) {
+    const StringRef payload = Decimal::FromString(text).ToPayload(arena_);
+    EXPECT_EQ(penumbra_numeric_text(payload.data(), payload.length, out, sizeof(out)), 0);
+  }
 }
 
 TEST_F(NumericFunctionsTest, WhatIsRefused) {

@@ -108,6 +108,12 @@ void penumbra_segment_get_zone_map(const void *segment, PenumbraZoneMap *zone_ma
  * byte (numeric with its scale). Returns the index of the first row that differs, or -1. */
 int64_t penumbra_segment_compare(const void *segment, uint32_t segment_begin, const PenumbraRows *rows, int column);
 
+/* ---------------------------------------------------------------- values -------------------- */
+
+/* Writes the text of a numeric in PostgreSQL's format, as PostgreSQL does, without a zero byte behind it; returns its
+ * length. 0: it is NaN or infinite, or may need more than `room` bytes. */
+uint32_t penumbra_numeric_text(const void *payload, uint32_t length, char *text, uint32_t room);
+
 /* ---------------------------------------------------------------- plans --------------------- */
 
 typedef struct PenumbraPlan PenumbraPlan;

@@ -1,7 +1,8 @@
-// The C functions of rows and segments: penumbra_rows_*, penumbra_segment_*.
+// The C functions of rows, segments and values: penumbra_rows_*, penumbra_segment_*, penumbra_numeric_text.
 #include <new>
 
 #include "api/status.h"
+#include "numeric/numeric.h"
 #include "segment/rows.h"
 #include "segment/segment.h"
 #include "segment/segment_format.h"
@@ -93,6 +94,10 @@ int64_t penumbra_segment_compare(const void* segment, uint32_t segment_begin, co
   } catch (const std::exception&) {  // a block that does not decompress: no row of it is equal
     return 0;
   }
+}
+
+uint32_t penumbra_numeric_text(const void* payload, uint32_t length, char* text, uint32_t room) {
+  return penumbra::WritePayloadText({static_cast<const char*>(payload), length}, text, room);
 }
 
 }  // extern "C"

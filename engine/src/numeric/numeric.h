@@ -126,6 +126,9 @@ bool PayloadToInt128(const char* payload, uint32_t length, int128* value, int* s
 // returned.
 constexpr uint32_t kIntegerPayloadBytes = 32;
 uint32_t IntegerToPayload(int128 value, int scale, char* out);
+// Writes the text of a finite number, as numeric_out; returns its length. 0: it is not one, or the text may need more
+// than `room` bytes.
+uint32_t WritePayloadText(std::string_view payload, char* out, uint32_t room);
 // Canonical bytes: equal values of any scale and form have equal bytes; short ones fit in a
 // StringRef inline. For hashing and grouping only (not stored, not ordered).
 constexpr uint32_t kCanonicalInlineBytes = 12;

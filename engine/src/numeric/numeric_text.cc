@@ -1,5 +1,6 @@
 // Decimal from and to text and floating point.
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
 #include <limits>
@@ -42,6 +43,53 @@ std::string FormatSignificant(Real value) {
   const auto [end, error] =
       std::to_chars(text, text + sizeof(text), value, std::chars_format::general, std::numeric_limits<Real>::digits10);
   return std::string(text, end);
+}
+
+constexpr std::array<char, 200> MakePairs() {
+  std::array<char, 200> pairs{};
+  for (int i = 0; i < 100; ++i) {
+    pairs[2 * i] = static_cast<char>('0' + i / 10);
+    pairs[2 * i + 1] = static_cast<char>('0' + i % 10);
+  }
+  return pairs;
+}
+constexpr std::array<char, 200> kPairs = MakePairs();  // "00" to "99"
+
+char* WriteDigit(int digit, char* out) {
+  std::memcpy(out, &kPairs[2 * (digit / 100)], 2);
+  std::memcpy(out + 2, &kPairs[2 * (digit % 100)], 2);
+  return out + kBaseDecimals;
+}
+
+// Without leading zeros.
+char* WriteFirstDigit(int digit, char* out) {
+  const int skipped = digit < 10 ? 3 : digit < 100 ? 2 : digit < 1000 ? 1 : 0;
+  char four[2 * kBaseDecimals] = {};
+  WriteDigit(digit, four);
+  std::memcpy(out, four + skipped, kBaseDecimals);
+  return out + kBaseDecimals - skipped;
+}
+
+// What WriteText may write: it ends with whole digits, and cuts them.
+size_t TextBytesMax(int weight, int scale) {
+  return (std::max(weight, 0) + 1) * size_t{kBaseDecimals} + scale + kBaseDecimals + sizeof("-.");
+}
+
+// The text of a finite number; returns its end. digit_at(i) is its digit of 10000^(weight - i).
+template <typename DigitAt>
+char* WriteText(bool negative, int weight, int scale, DigitAt digit_at, char* out) {
+  if (negative) *out++ = '-';
+  if (weight < 0) {
+    *out++ = '0';
+  } else {
+    out = WriteFirstDigit(digit_at(0), out);
+    for (int i = 1; i <= weight; ++i) out = WriteDigit(digit_at(i), out);
+  }
+  if (scale == 0) return out;
+  *out++ = '.';
+  char* const end = out + scale;
+  for (int i = weight + 1; out < end; ++i) out = WriteDigit(digit_at(i), out);
+  return end;
 }
 
 }  // namespace
@@ -103,31 +151,20 @@ std::string Decimal::ToString() const {
     case Kind::kNegativeInfinity: return "-Infinity";
     case Kind::kFinite: break;
   }
-  const auto digit_at = [this](int exponent) {  // of 10000^exponent
-    const int i = weight_ - exponent;
-    return i >= 0 && i < static_cast<int>(digits_.size()) ? digits_[i] : 0;
-  };
-  const auto append = [](std::string* out, int digit) {
-    const char four[4] = {static_cast<char>('0' + digit / 1000), static_cast<char>('0' + digit / 100 % 10),
-                          static_cast<char>('0' + digit / 10 % 10), static_cast<char>('0' + digit % 10)};
-    out->append(four, 4);
-  };
-  std::string text;
-  text.reserve(std::max(weight_, 0) * kBaseDecimals + scale_ + 8);
-  if (negative_) text.push_back('-');
-  if (weight_ < 0 || digits_.empty()) {
-    text.push_back('0');
-  } else {
-    text += std::to_string(digits_[0]);
-    for (int exponent = weight_ - 1; exponent >= 0; --exponent) append(&text, digit_at(exponent));
-  }
-  if (scale_ > 0) {
-    text.push_back('.');
-    const size_t end = text.size() + scale_;
-    for (int exponent = -1; text.size() < end; --exponent) append(&text, digit_at(exponent));
-    text.resize(end);
-  }
+  const auto digit_at = [this](int i) { return i >= 0 && i < static_cast<int>(digits_.size()) ? digits_[i] : 0; };
+  std::string text(TextBytesMax(weight_, scale_), '\0');
+  text.resize(WriteText(negative_, weight_, scale_, digit_at, text.data()) - text.data());
   return text;
+}
+
+uint32_t WritePayloadText(std::string_view payload, char* out, uint32_t room) {
+  PackedNumber number;
+  if (!UnpackPayload(payload.data(), static_cast<uint32_t>(payload.size()), &number)) return 0;
+  if (TextBytesMax(number.weight, number.scale) > room) return 0;
+  const auto digit_at = [&number](int i) {
+    return static_cast<uint32_t>(i) < number.digit_count ? number.Digit(i) : 0;  // also where i < 0
+  };
+  return static_cast<uint32_t>(WriteText(number.negative, number.weight, number.scale, digit_at, out) - out);
 }
 
 Decimal Decimal::FromDouble(double value) {

@@ -18,6 +18,7 @@
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 
+#include "penumbra/engine.h"
 #include "query/execute/value_text.h"
 
 StaticAssertDecl(WRITTEN_TEXT_BYTES > MAXDATELEN, "room for dates");
@@ -57,6 +58,17 @@ write_date(Datum value, char *to)
 	return to + strlen(to);
 }
 
+/* Of the usual numbers; others are long, NaN or infinite. */
+static char *
+write_numeric(Datum value, char *to)
+{
+	struct varlena *number = PG_DETOAST_DATUM_PACKED(value);
+	uint32		bytes = penumbra_numeric_text(VARDATA_ANY(number), (uint32) VARSIZE_ANY_EXHDR(number), to,
+											  WRITTEN_TEXT_BYTES);
+
+	return bytes > 0 ? to + bytes : NULL;
+}
+
 /* By the type's function, which is the base type's where the type is a domain. */
 void
 value_text_begin(ValueText *column, Oid type)
@@ -80,12 +92,17 @@ value_text_begin(ValueText *column, Oid type)
 		case F_DATE_OUT:
 			column->write = write_date;
 			break;
+		case F_NUMERIC_OUT:
+			column->write = write_numeric;
+			break;
 		case F_TEXTOUT:
 		case F_VARCHAROUT:
 		case F_BPCHAROUT:
 			column->is_string = true;
 			break;
 		default:
-			fmgr_info(output, &column->output);
+			break;
 	}
+	if (!column->is_string)
+		fmgr_info(output, &column->output);
 }
