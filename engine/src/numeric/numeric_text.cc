@@ -61,13 +61,18 @@ char* WriteDigit(int digit, char* out) {
   return out + kBaseDecimals;
 }
 
-// Without leading zeros.
+// Without leading zeros. Each byte is written once, since reading them together would wait for the stores.
 char* WriteFirstDigit(int digit, char* out) {
-  const int skipped = digit < 10 ? 3 : digit < 100 ? 2 : digit < 1000 ? 1 : 0;
-  char four[2 * kBaseDecimals] = {};
-  WriteDigit(digit, four);
-  std::memcpy(out, four + skipped, kBaseDecimals);
-  return out + kBaseDecimals - skipped;
+  const int high = digit / 100;
+  const int low = digit % 100;
+  if (digit >= 1000) return WriteDigit(digit, out);
+  if (digit >= 100) *out++ = static_cast<char>('0' + high);
+  if (digit >= 10) {
+    std::memcpy(out, &kPairs[2 * low], 2);
+    return out + 2;
+  }
+  *out++ = static_cast<char>('0' + low);
+  return out;
 }
 
 // What WriteText may write: it ends with whole digits, and cuts them.

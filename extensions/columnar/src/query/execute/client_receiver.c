@@ -28,8 +28,8 @@
 
 typedef struct OutputColumn OutputColumn;
 
-/* Appends a value that is not NULL: its length in 4 bytes, and its bytes. */
-typedef void (*AppendValue) (StringInfo message, Datum value, OutputColumn *column);
+/* Appends a value that is not NULL, its length in 4 bytes and its bytes, and returns its end. */
+typedef char *(*AppendValue) (StringInfo message, char *at, Datum value, OutputColumn *column);
 
 struct OutputColumn
 {
@@ -48,17 +48,33 @@ typedef struct ClientReceiver
 	MemoryContext context;		/* of one row's values */
 } ClientReceiver;
 
-static void
-append_length(StringInfo message, int bytes)
+static inline char *
+put_uint16(char *at, uint16 value)
 {
-	uint32		length = pg_hton32((uint32) bytes);
+	value = pg_hton16(value);
+	memcpy(at, &value, sizeof(value));
+	return at + sizeof(value);
+}
 
-	message_append(message, (const char *) &length, sizeof(length));
+static inline char *
+put_uint32(char *at, uint32 value)
+{
+	value = pg_hton32(value);
+	memcpy(at, &value, sizeof(value));
+	return at + sizeof(value);
+}
+
+static inline char *
+put_uint64(char *at, uint64 value)
+{
+	value = pg_hton64(value);
+	memcpy(at, &value, sizeof(value));
+	return at + sizeof(value);
 }
 
 /* In the client's encoding.  Of strings it is the same in both formats. */
-static void
-append_text(StringInfo message, Datum value, OutputColumn *column)
+static char *
+append_text(StringInfo message, char *at, Datum value, OutputColumn *column)
 {
 	int			bytes;
 	char	   *text = value_text_get(&column->text, value, &bytes);
@@ -66,54 +82,55 @@ append_text(StringInfo message, Datum value, OutputColumn *column)
 
 	if (converted != text)
 		bytes = (int) strlen(converted);
-	append_length(message, bytes);
-	message_append(message, converted, bytes);
+	at = put_uint32(message_room(message, at, sizeof(uint32)), bytes);
+	return message_append(message, at, converted, bytes);
 }
 
 /* Digits, and letters of English, are the same in all encodings. */
-static void
-append_written(StringInfo message, Datum value, OutputColumn *column)
+static char *
+append_written(StringInfo message, char *at, Datum value, OutputColumn *column)
 {
-	char	   *text = message_room(message, (int) sizeof(uint32) + WRITTEN_TEXT_BYTES) + sizeof(uint32);
-	char	   *end = column->text.write(value, text);
+	char	   *text;
+	char	   *end;
 
+	at = message_room(message, at, (int) sizeof(uint32) + WRITTEN_TEXT_BYTES);
+	text = at + sizeof(uint32);
+	end = column->text.write(value, text);
 	if (end == NULL)
-	{
-		append_text(message, value, column);
-		return;
-	}
-	append_length(message, (int) (end - text));
-	message->len += (int) (end - text);
+		return append_text(message, at, value, column);
+	put_uint32(at, (uint32) (end - text));
+	return end;
 }
 
-static void
-append_2_bytes(StringInfo message, Datum value, OutputColumn *column)
+static char *
+append_2_bytes(StringInfo message, char *at, Datum value, OutputColumn *column)
 {
-	pq_sendint32(message, sizeof(int16));
-	pq_sendint16(message, (uint16) DatumGetInt16(value));
+	at = put_uint32(message_room(message, at, sizeof(uint32) + sizeof(int16)), sizeof(int16));
+	return put_uint16(at, (uint16) DatumGetInt16(value));
 }
 
-static void
-append_4_bytes(StringInfo message, Datum value, OutputColumn *column)
+static char *
+append_4_bytes(StringInfo message, char *at, Datum value, OutputColumn *column)
 {
-	pq_sendint32(message, sizeof(int32));
-	pq_sendint32(message, (uint32) DatumGetInt32(value));
+	at = put_uint32(message_room(message, at, sizeof(uint32) + sizeof(int32)), sizeof(int32));
+	return put_uint32(at, (uint32) DatumGetInt32(value));
 }
 
-static void
-append_8_bytes(StringInfo message, Datum value, OutputColumn *column)
+static char *
+append_8_bytes(StringInfo message, char *at, Datum value, OutputColumn *column)
 {
-	pq_sendint32(message, sizeof(int64));
-	pq_sendint64(message, (uint64) DatumGetInt64(value));
+	at = put_uint32(message_room(message, at, sizeof(uint32) + sizeof(int64)), sizeof(int64));
+	return put_uint64(at, (uint64) DatumGetInt64(value));
 }
 
-static void
-append_sent(StringInfo message, Datum value, OutputColumn *column)
+static char *
+append_sent(StringInfo message, char *at, Datum value, OutputColumn *column)
 {
 	bytea	   *sent = SendFunctionCall(&column->send, value);
+	int			bytes = (int) (VARSIZE(sent) - VARHDRSZ);
 
-	pq_sendint32(message, VARSIZE(sent) - VARHDRSZ);
-	pq_sendbytes(message, VARDATA(sent), (int) (VARSIZE(sent) - VARHDRSZ));
+	at = put_uint32(message_room(message, at, sizeof(uint32)), bytes);
+	return message_append(message, at, VARDATA(sent), bytes);
 }
 
 /* By the type's function, which is the base type's where the type is a domain. */
@@ -197,22 +214,24 @@ receive(TupleTableSlot *row, DestReceiver *self)
 	ClientReceiver *receiver = (ClientReceiver *) self;
 	StringInfo	message = &receiver->message;
 	MemoryContext old_context;
+	char	   *at;
 
 	if (receiver->columns == NULL)
 		begin_columns(receiver, row->tts_tupleDescriptor);
 	slot_getallattrs(row);
 	old_context = MemoryContextSwitchTo(receiver->context);
 	pq_beginmessage_reuse(message, 'D');
-	pq_sendint16(message, (uint16) receiver->column_count);
+	at = put_uint16(message_room(message, message->data, sizeof(uint16)), (uint16) receiver->column_count);
 	for (int c = 0; c < receiver->column_count; c++)
 	{
 		OutputColumn *column = &receiver->columns[c];
 
 		if (row->tts_isnull[c])
-			pq_sendint32(message, (uint32) -1);
+			at = put_uint32(message_room(message, at, sizeof(uint32)), (uint32) -1);
 		else
-			column->append(message, row->tts_values[c], column);
+			at = column->append(message, at, row->tts_values[c], column);
 	}
+	message->len = (int) (at - message->data);
 	pq_endmessage_reuse(message);
 	MemoryContextSwitchTo(old_context);
 	MemoryContextReset(receiver->context);

@@ -109,8 +109,8 @@ plain_bytes(const RowFormat *format, const char *text, int bytes)
 }
 
 /* As CopyAttributeOutText() has it. */
-static void
-append_escaped(CopyReceiver *receiver, const char *text, int bytes)
+static char *
+append_escaped(CopyReceiver *receiver, char *at, const char *text, int bytes)
 {
 	const RowFormat *format = &receiver->format;
 	StringInfo	message = &receiver->message;
@@ -119,10 +119,10 @@ append_escaped(CopyReceiver *receiver, const char *text, int bytes)
 	{
 		int			plain = plain_bytes(format, text, bytes);
 
-		message_append(message, text, plain);
+		at = message_append(message, at, text, plain);
 		if (plain == bytes)
-			return;
-		message_append(message, (char[]) {'\\', format->escaped[(unsigned char) text[plain]]}, 2);
+			return at;
+		at = message_append(message, at, (char[]) {'\\', format->escaped[(unsigned char) text[plain]]}, 2);
 		text += plain + 1;
 		bytes -= plain + 1;
 	}
@@ -140,33 +140,30 @@ needs_quotes(const RowFormat *format, const char *text, int bytes)
 }
 
 /* As CopyAttributeOutCSV() has it. */
-static void
-append_csv(CopyReceiver *receiver, const char *text, int bytes)
+static char *
+append_csv(CopyReceiver *receiver, char *at, const char *text, int bytes)
 {
 	const RowFormat *format = &receiver->format;
 	StringInfo	message = &receiver->message;
 	int			begin = 0;
 
 	if (!needs_quotes(format, text, bytes))
-	{
-		message_append(message, text, bytes);
-		return;
-	}
-	appendStringInfoCharMacro(message, format->quote);
+		return message_append(message, at, text, bytes);
+	at = message_append(message, at, &format->quote, 1);
 	for (int i = 0; i < bytes; i++)
 	{
 		if (format->escaped[(unsigned char) text[i]] == 0)
 			continue;
-		message_append(message, text + begin, i - begin);
-		appendStringInfoCharMacro(message, format->escape);
+		at = message_append(message, at, text + begin, i - begin);
+		at = message_append(message, at, &format->escape, 1);
 		begin = i;
 	}
-	message_append(message, text + begin, bytes - begin);
-	appendStringInfoCharMacro(message, format->quote);
+	at = message_append(message, at, text + begin, bytes - begin);
+	return message_append(message, at, &format->quote, 1);
 }
 
-static void
-append_looked_at(CopyReceiver *receiver, Datum value, ValueText *column)
+static char *
+append_looked_at(CopyReceiver *receiver, char *at, Datum value, ValueText *column)
 {
 	char		written[WRITTEN_TEXT_BYTES];
 	char	   *end = column->write != NULL ? column->write(value, written) : NULL;
@@ -178,27 +175,8 @@ append_looked_at(CopyReceiver *receiver, Datum value, ValueText *column)
 	else
 		text = value_text_get(column, value, &bytes);
 	if (receiver->format.is_csv)
-		append_csv(receiver, text, bytes);
-	else
-		append_escaped(receiver, text, bytes);
-}
-
-static inline void
-append_value(CopyReceiver *receiver, Datum value, ValueText *column)
-{
-	StringInfo	message = &receiver->message;
-	char	   *end;
-
-	if (column->write != NULL && receiver->format.writes_plainly)
-	{
-		end = column->write(value, message_room(message, WRITTEN_TEXT_BYTES));
-		if (end != NULL)
-		{
-			message->len = (int) (end - message->data);
-			return;
-		}
-	}
-	append_looked_at(receiver, value, column);
+		return append_csv(receiver, at, text, bytes);
+	return append_escaped(receiver, at, text, bytes);
 }
 
 static void
@@ -206,18 +184,25 @@ append_row(CopyReceiver *receiver, TupleTableSlot *row)
 {
 	const RowFormat *format = &receiver->format;
 	StringInfo	message = &receiver->message;
+	char	   *at = message->data;
 
 	pq_beginmessage_reuse(message, 'd');
 	for (int c = 0; c < receiver->column_count; c++)
 	{
+		ValueText  *column = &receiver->columns[c];
+		char	   *end = NULL;
+
+		at = message_room(message, at, WRITTEN_TEXT_BYTES);
 		if (c > 0)
-			appendStringInfoCharMacro(message, format->delimiter);
+			*at++ = format->delimiter;
 		if (row->tts_isnull[c])
-			message_append(message, format->null, format->null_bytes);
-		else
-			append_value(receiver, row->tts_values[c], &receiver->columns[c]);
+			end = message_append(message, at, format->null, format->null_bytes);
+		else if (column->write != NULL && format->writes_plainly)
+			end = column->write(row->tts_values[c], at);
+		at = end != NULL ? end : append_looked_at(receiver, at, row->tts_values[c], column);
 	}
-	appendStringInfoCharMacro(message, '\n');
+	at = message_append(message, at, "\n", 1);
+	message->len = (int) (at - message->data);
 }
 
 static void

@@ -41,6 +41,13 @@ write_int8(Datum value, char *to)
 	return to + pg_lltoa(DatumGetInt64(value), to);
 }
 
+static void
+write_2_digits(int number, char *to)
+{
+	to[0] = (char) ('0' + number / 10);
+	to[1] = (char) ('0' + number % 10);
+}
+
 /* As date_out() has it. */
 static char *
 write_date(Datum value, char *to)
@@ -53,6 +60,15 @@ write_date(Datum value, char *to)
 	else
 	{
 		j2date(date + POSTGRES_EPOCH_JDATE, &tm.tm_year, &tm.tm_mon, &tm.tm_mday);
+		if (DateStyle == USE_ISO_DATES && tm.tm_year > 0 && tm.tm_year <= 9999)
+		{
+			write_2_digits(tm.tm_year / 100, to);
+			write_2_digits(tm.tm_year % 100, to + 2);
+			to[4] = to[7] = '-';
+			write_2_digits(tm.tm_mon, to + 5);
+			write_2_digits(tm.tm_mday, to + 8);
+			return to + 10;
+		}
 		EncodeDateOnly(&tm, DateStyle, to);
 	}
 	return to + strlen(to);

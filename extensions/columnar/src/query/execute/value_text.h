@@ -47,20 +47,29 @@ value_text_get(ValueText *column, Datum value, int *bytes)
 	return made;
 }
 
-/* The end of a message, with room for so many bytes. */
+/*
+ * A message is written through a pointer to where it goes on.  Its length is set at its end, since each store of a
+ * character may change it for all that the compiler knows.
+ */
+
+/* Room for so many more bytes, and one: where they go. */
 static inline char *
-message_room(StringInfo message, int bytes)
+message_room(StringInfo message, char *at, int bytes)
 {
-	if (message->maxlen - message->len <= bytes)
-		enlargeStringInfo(message, bytes);
+	if (likely(message->data + message->maxlen - at > bytes))
+		return at;
+	message->len = (int) (at - message->data);
+	enlargeStringInfo(message, bytes);
 	return message->data + message->len;
 }
 
-static inline void
-message_append(StringInfo message, const char *from, int bytes)
+/* The same, with these bytes: their end. */
+static inline char *
+message_append(StringInfo message, char *at, const char *from, int bytes)
 {
-	memcpy(message_room(message, bytes), from, bytes);
-	message->len += bytes;
+	at = message_room(message, at, bytes);
+	memcpy(at, from, bytes);
+	return at + bytes;
 }
 
 #endif							/* PENUMBRA_VALUE_TEXT_H */
