@@ -138,7 +138,8 @@ COPY (SELECT id FROM special) TO STDOUT (FORMAT csv, DELIMITER 'ab');
 COPY (SELECT id FROM special) TO STDOUT (FORMAT csv, FORCE_QUOTE (no_column));
 COPY (SELECT 10 / (id - 600), id FROM special WHERE id BETWEEN 595 AND 605) TO STDOUT;
 COPY (SELECT 10 / (id - 9000), id FROM special) TO STDOUT \g /dev/null
-COPY (SELECT id, words || alone FROM special WHERE id IN (1, 2, 3)) TO STDOUT;
+COPY (SELECT words, alone FROM special WHERE words = alone AND alone IN (E'\t', '\', '\.', '\N', '\\', '', 'é') ORDER BY id) TO STDOUT;
+COPY (SELECT words, alone FROM special WHERE words = alone AND alone IN ('"', ',', '\.', '""', '', 'NULL') ORDER BY id) TO STDOUT (FORMAT csv, NULL 'NULL');
 SET statement_timeout = 50;
 \set VERBOSITY terse
 COPY (SELECT a.words, b.words FROM special a, special b) TO STDOUT \g /dev/null
