@@ -136,7 +136,7 @@ finish_collected(ResultWindow *window, uint32 rows, Datum *values, bool *nulls)
 }
 
 /* The row before has the same payload, as rows of a dictionary's value and of one partition of a window have. */
-static bool
+static pg_attribute_always_inline bool
 is_that_before(const PenumbraResultColumn *column, uint32 row)
 {
 	return column->payloads[row] == column->payloads[row - 1] &&
