@@ -125,7 +125,7 @@ keeps_all_rows(const Node *node)
 static Query *
 member_of(const Query *query, const Node *node)
 {
-	return rt_fetch(castNode(RangeTblRef, node)->rtindex, query->rtable)->subquery;
+	return rt_fetch(((const RangeTblRef *) node)->rtindex, query->rtable)->subquery;
 }
 
 static bool
