@@ -206,8 +206,9 @@ move_scalars(Level *level)
 {
 	Query	   *query = level->query;
 
+	/* Where a level is computed for each row of another, an InitPlan keeps its value, and a join does not. */
 	if (!query->hasSubLinks || query->commandType != CMD_SELECT || query->setOperations != NULL ||
-		query->rowMarks != NIL)
+		query->rowMarks != NIL || query_tree_is_correlated(query))
 		return;
 	query->jointree->quals = move_mutator(query->jointree->quals, level);
 	/* Of groups only what they are grouped by is known. */

@@ -11,7 +11,9 @@
  *
  * Of expressions that are columns, as paths of documents, there are no statistics at
  * all.  So of a large table whose quals read some a few rows of many chunks tell the
- * share, and of those that are keys how many distinct values there are.
+ * share, and of those that are keys how many distinct values there are.  They also
+ * tell it of several quals of a table in a join, one of which may be the bounds that
+ * another table has, and of what statistics do not know, as patterns.
  *
  * These are estimates: what was written since the load is not in them.
  *
