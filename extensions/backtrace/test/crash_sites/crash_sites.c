@@ -178,6 +178,7 @@ thread_main(void *crash)
 	static char signal_stack[128 * 1024];
 	stack_t		stack = {.ss_sp = signal_stack, .ss_size = sizeof(signal_stack)};
 
+	pthread_setname_np(pthread_self(), "crashing thread");
 	sigaltstack(&stack, NULL);
 	((void (*) (void)) crash) ();	/* site thread_main */
 	sink = 1;
@@ -198,7 +199,6 @@ crash_in_thread(void (*crash) (void))
 	pthread_sigmask(SIG_SETMASK, &blocked, NULL);
 	if (pthread_create(&thread, NULL, thread_main, crash) != 0)
 		elog(ERROR, "could not start a thread");
-	pthread_setname_np(thread, "crashing thread");
 	pthread_join(thread, NULL);
 }
 

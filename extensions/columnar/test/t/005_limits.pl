@@ -189,7 +189,7 @@ $node->safe_psql('postgres', q{
 my $small = q{SET work_mem = '64kB'; SET hash_mem_multiplier = 1; SET penumbra.mode = 'require';};
 for my $spills (
 	[ aggregation => q{SELECT count(*) FROM (SELECT s, count(*) FROM many GROUP BY s OFFSET 0) x} ],
-	[ sort => q{SELECT count(*) FROM (SELECT a, s FROM many ORDER BY s OFFSET 0) x} ])
+	[ sort => q{SELECT max(n) FROM (SELECT row_number() OVER (ORDER BY s) AS n FROM many) x} ])
 {
 	my ($what, $spilling) = @$spills;
 	my ($code, $out, $err) = $node->psql('postgres', "$small SET temp_file_limit = '2MB'; $spilling");
