@@ -61,23 +61,6 @@ find_cte(const RangeTblEntry *rte, const Level *level, Index depth)
 	return NULL;
 }
 
-static bool
-reads_ctes_walker(Node *node, void *context)
-{
-	ListCell   *lc;
-
-	if (node == NULL)
-		return false;
-	if (!IsA(node, Query))
-		return expression_tree_walker(node, reads_ctes_walker, context);
-	foreach(lc, ((Query *) node)->rtable)
-	{
-		if (lfirst_node(RangeTblEntry, lc)->rtekind == RTE_CTE)
-			return true;
-	}
-	return query_tree_walker((Query *) node, reads_ctes_walker, context, 0);
-}
-
 /* Whether the query, which is given whole, reads all rows of the CTE in any case. */
 static bool
 reads_whole(const Level *level, const CommonTableExpr *cte)
@@ -123,7 +106,7 @@ reads_late_walker(Node *node, void *context)
 		if (rte->rtekind != RTE_CTE)
 			continue;
 		if (cte == NULL || cte->cterecursive || query_tree_has_effects(computed) ||
-			((expr_can_fail((Node *) computed) || reads_ctes_walker((Node *) computed, NULL)) &&
+			((expr_can_fail((Node *) computed) || query_tree_reads_outer_ctes(computed)) &&
 			 !reads_whole(reads->level, cte)))
 			return true;
 		reads->is_shared |= cte->cterefcount > 1;
@@ -160,7 +143,7 @@ static Index
 place_of(Query *scalar, Level *level)
 {
 	Query	   *query = level->query;
-	RangeTblEntry *rte;
+	List	   *column_names;
 	RangeTblRef *reference;
 	ListCell   *lc;
 
@@ -171,13 +154,8 @@ place_of(Query *scalar, Level *level)
 	}
 	if (list_length(level->scalars) == SCALARS_MAX)
 		return 0;
-	rte = makeNode(RangeTblEntry);
-	rte->rtekind = RTE_SUBQUERY;
-	rte->subquery = scalar;
-	rte->alias = makeAlias("scalar", NIL);
-	rte->eref = makeAlias("scalar", list_make1(makeString(linitial_node(TargetEntry, scalar->targetList)->resname)));
-	rte->inFromCl = true;
-	query->rtable = lappend(query->rtable, rte);
+	column_names = list_make1(makeString(linitial_node(TargetEntry, scalar->targetList)->resname));
+	query->rtable = lappend(query->rtable, query_tree_make_subquery(scalar, "scalar", column_names));
 	reference = makeNode(RangeTblRef);
 	reference->rtindex = list_length(query->rtable);
 	query->jointree->fromlist = lappend(query->jointree->fromlist, reference);
@@ -243,11 +221,23 @@ levels_walker(Node *node, void *context)
 	return false;
 }
 
+static bool
+has_sublinks_walker(Node *node, void *context)
+{
+	if (node == NULL)
+		return false;
+	if (!IsA(node, Query))
+		return expression_tree_walker(node, has_sublinks_walker, context);
+	return ((Query *) node)->hasSubLinks || query_tree_walker((Query *) node, has_sublinks_walker, context, 0);
+}
+
 Query *
 join_scalars(Query *query)
 {
 	Walk		walk = {0};
 
+	if (!has_sublinks_walker((Node *) query, NULL))
+		return NULL;
 	query = copyObject(query);
 	(void) levels_walker((Node *) query, &walk);
 	return walk.has_moved ? query : NULL;

@@ -152,18 +152,13 @@ static Query *
 select_from(Query *limited, const Query *given, List *targets)
 {
 	Query	   *query;
-	RangeTblEntry *rte = makeNode(RangeTblEntry);
+	List	   *column_names = NIL;
 	Index		depth = 0;
 	ListCell   *lc;
 
-	rte->rtekind = RTE_SUBQUERY;
-	rte->subquery = limited;
-	rte->alias = makeAlias("limited", NIL);
-	rte->eref = makeAlias("limited", NIL);
-	rte->inFromCl = true;
 	foreach(lc, limited->targetList)
-		rte->eref->colnames = lappend(rte->eref->colnames, makeString(lfirst_node(TargetEntry, lc)->resname));
-	query = query_tree_select_all(rte, limited, NULL);
+		column_names = lappend(column_names, makeString(lfirst_node(TargetEntry, lc)->resname));
+	query = query_tree_select_all(query_tree_make_subquery(limited, "limited", column_names), limited, NULL);
 	query->queryId = given->queryId;
 	query->stmt_location = given->stmt_location;
 	query->stmt_len = given->stmt_len;

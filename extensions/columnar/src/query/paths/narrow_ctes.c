@@ -121,15 +121,9 @@ add_conditions(Query *query, Index rti, void *argument)
 static Query *
 select_from(Query *subquery, const CommonTableExpr *cte, Node *condition)
 {
-	RangeTblEntry *rte = makeNode(RangeTblEntry);
-
 	IncrementVarSublevelsUp((Node *) subquery, 1, 1);
-	rte->rtekind = RTE_SUBQUERY;
-	rte->subquery = subquery;
-	rte->alias = makeAlias(cte->ctename, NIL);
-	rte->eref = makeAlias(cte->ctename, copyObject(cte->ctecolnames));
-	rte->inFromCl = true;
-	return query_tree_select_all(rte, subquery, condition);
+	return query_tree_select_all(query_tree_make_subquery(subquery, cte->ctename, copyObject(cte->ctecolnames)),
+								 subquery, condition);
 }
 
 static bool

@@ -41,39 +41,11 @@ typedef struct Finding
 	List	   *subqueries;		/* that take work worth keeping the rows; those around others first */
 } Finding;
 
-/* Whether it reads a CTE of a level around the subquery.  *context: how many of its levels are around the node. */
-static bool
-outer_ctes_walker(Node *node, void *context)
-{
-	Index	   *depth = context;
-	Query	   *query = (Query *) node;
-	bool		reads_outer;
-	ListCell   *lc;
-
-	if (node == NULL)
-		return false;
-	if (!IsA(node, Query))
-		return expression_tree_walker(node, outer_ctes_walker, context);
-	foreach(lc, query->rtable)
-	{
-		const RangeTblEntry *rte = lfirst_node(RangeTblEntry, lc);
-
-		if (rte->rtekind == RTE_CTE && rte->ctelevelsup > *depth)
-			return true;
-	}
-	++*depth;
-	reads_outer = query_tree_walker(query, outer_ctes_walker, context, 0);
-	--*depth;
-	return reads_outer;
-}
-
 static bool
 can_be_shared(const RangeTblEntry *rte)
 {
-	Index		depth = 0;
-
 	return !rte->security_barrier && !query_tree_is_correlated(rte->subquery) &&
-		!outer_ctes_walker((Node *) rte->subquery, &depth) && !query_tree_has_effects(rte->subquery);
+		!query_tree_reads_outer_ctes(rte->subquery) && !query_tree_has_effects(rte->subquery);
 }
 
 static bool

@@ -86,6 +86,40 @@ query_tree_is_correlated(Query *query)
 	return query_tree_walker(query, outer_values_walker, &depth, 0);
 }
 
+/* *context: how many levels of the query are around the node. */
+static bool
+outer_ctes_walker(Node *node, void *context)
+{
+	Index	   *depth = context;
+	Query	   *query = (Query *) node;
+	bool		reads_outer;
+	ListCell   *lc;
+
+	if (node == NULL)
+		return false;
+	if (!IsA(node, Query))
+		return expression_tree_walker(node, outer_ctes_walker, context);
+	foreach(lc, query->rtable)
+	{
+		const RangeTblEntry *rte = lfirst_node(RangeTblEntry, lc);
+
+		if (rte->rtekind == RTE_CTE && rte->ctelevelsup > *depth)
+			return true;
+	}
+	++*depth;
+	reads_outer = query_tree_walker(query, outer_ctes_walker, context, 0);
+	--*depth;
+	return reads_outer;
+}
+
+bool
+query_tree_reads_outer_ctes(Query *query)
+{
+	Index		depth = 0;
+
+	return outer_ctes_walker((Node *) query, &depth);
+}
+
 static bool
 locks_rows_walker(Node *node, void *context)
 {
@@ -100,6 +134,19 @@ bool
 query_tree_has_effects(Query *query)
 {
 	return contain_volatile_functions((Node *) query) || locks_rows_walker((Node *) query, NULL);
+}
+
+RangeTblEntry *
+query_tree_make_subquery(Query *subquery, const char *name, List *column_names)
+{
+	RangeTblEntry *rte = makeNode(RangeTblEntry);
+
+	rte->rtekind = RTE_SUBQUERY;
+	rte->subquery = subquery;
+	rte->alias = makeAlias(name, NIL);
+	rte->eref = makeAlias(name, column_names);
+	rte->inFromCl = true;
+	return rte;
 }
 
 Query *

@@ -25,8 +25,14 @@ extern bool query_tree_visit_references(Query *query, const CommonTableExpr *cte
 /* Whether the query has values of queries around it. */
 extern bool query_tree_is_correlated(Query *query);
 
+/* Whether the query reads CTEs of queries around it. */
+extern bool query_tree_reads_outer_ctes(Query *query);
+
 /* Whether the query shows how often its rows are computed: it locks them, or is volatile. */
 extern bool query_tree_has_effects(Query *query);
+
+/* The subquery as an entry of a range table, for FROM; column_names: of Strings. */
+extern RangeTblEntry *query_tree_make_subquery(Query *subquery, const char *name, List *column_names);
 
 /* A new query: SELECT every column FROM the entry, whose columns are those of the other query, WHERE the condition. */
 extern Query *query_tree_select_all(RangeTblEntry *rte, const Query *columns, Node *condition);
