@@ -59,18 +59,61 @@ TEST_P(JoinTest, AgreesWithANestedLoop) {
     NaiveJoin join{GetParam()};
     const size_t key_count = round % 5 == 4 ? 2 : round % 10 == 3 && probe_rows * build_rows < 100000 ? 0 : 1;
     for (int k = 0; k < static_cast<int>(key_count); ++k) join.keys.push_back({k, k, random() % 4 == 0});
-    if (random() % 3 == 0) join.less.push_back({2, 6});
-    if (random() % 6 == 0) join.less.push_back({6, 2});
+    if (random() % 3 == 0) join.conditions.push_back({2, 6});
+    if (random() % 6 == 0) join.conditions.push_back({6, 2});
     const bool can_be_null_aware = join.kind == PENUMBRA_JOIN_ANTI || join.kind == PENUMBRA_JOIN_MARK;
     if (can_be_null_aware && key_count == 1 && random() % 2 == 0) {
       join.is_null_aware = true;
       join.keys[0].nulls_are_equal = false;
-      join.less.clear();
+      join.conditions.clear();
     }
     SCOPED_TRACE("round " + std::to_string(round));
     CheckJoin(probe, build, join, random);
   }
 }
+// Of two columns of a type, with the least and the greatest values that it has. Classes are a letter each.
+Relation RandomPeriods(std::mt19937& random, PenumbraType type, uint32_t rows, uint32_t distinct) {
+  Relation relation{{type, type, PENUMBRA_TEXT}, {}};
+  const bool is_float = type == PENUMBRA_FLOAT4 || type == PENUMBRA_FLOAT8;
+  const auto value = [&]() -> Value {
+    const uint32_t n = random() % (distinct + 3);
+    if (n == distinct) return {};
+    if (n == distinct + 1 && is_float) return {"nan", std::to_string(std::strtod("nan", nullptr)), "~"};
+    if (n == distinct + 1 && type == PENUMBRA_INT8) return {std::to_string(INT64_MAX), std::to_string(INT64_MAX), "~"};
+    if (n == distinct + 2 && type == PENUMBRA_INT8) return {std::to_string(INT64_MIN), std::to_string(INT64_MIN), " "};
+    const int number = static_cast<int>(n % distinct) - 3;
+    const std::string text = std::to_string(number);
+    return {text, is_float ? std::to_string(static_cast<double>(number)) : text,
+            std::string(1, static_cast<char>('$' + n % distinct))};
+  };
+  for (uint32_t i = 0; i < rows; ++i) {
+    const std::string name = "row " + std::to_string(i) + (i % 2 == 0 ? " of a long name" : "");
+    relation.rows.push_back({value(), value(), {name, name, name}});
+  }
+  return relation;
+}
+
+TEST_P(JoinTest, OfRangesAgreesWithANestedLoop) {
+  constexpr PenumbraType kTypes[] = {PENUMBRA_INT4, PENUMBRA_INT8,      PENUMBRA_FLOAT8, PENUMBRA_FLOAT4,
+                                     PENUMBRA_DATE, PENUMBRA_TIMESTAMP, PENUMBRA_INT2,   PENUMBRA_NUMERIC};
+  constexpr PenumbraFunction kFunctions[] = {PENUMBRA_FN_LT, PENUMBRA_FN_LE, PENUMBRA_FN_GT, PENUMBRA_FN_GE};
+  std::mt19937 random(static_cast<uint32_t>(GetParam()) + 101);
+  for (int round = 0; round < 60; ++round) {
+    const PenumbraType type = kTypes[round % std::size(kTypes)];
+    const uint32_t sizes[] = {0, 7, 40, 300, 900}, probe_rows = sizes[random() % 5], distinct = round % 3 == 0 ? 6 : 80;
+    const Relation probe = RandomPeriods(random, type, probe_rows, distinct);
+    const Relation build = RandomPeriods(random, type, sizes[random() % (probe_rows > 300 ? 4 : 5)], distinct);
+    NaiveJoin join{GetParam()};
+    for (uint32_t conditions = 1 + random() % 4; conditions > 0; --conditions) {
+      int left = static_cast<int>(random() % 2), right = 3 + static_cast<int>(random() % 2);
+      if (random() % 2 == 0) std::swap(left, right);
+      join.conditions.push_back({left, right, kFunctions[random() % 4]});
+    }
+    SCOPED_TRACE("round " + std::to_string(round));
+    CheckJoin(probe, build, join, random);
+  }
+}
+
 TEST(Join, SeveralInARow) {
   std::mt19937 random(3);
   for (int round = 0; round < 12; ++round) {
@@ -189,9 +232,9 @@ TEST(Join, GroupsByRowsOfBuildSides) {
     const NaiveJoin lower{pair_kinds[random() % 4], false, {{0, 0}}};
     const int upper_key = round % 2;
     NaiveJoin upper{pair_kinds[random() % 4], false, {{upper_key, upper_key}}};
-    if (round % 7 == 0) upper.less = {{6, 10}};      // reads a key
-    const bool filters = round % 4 == 1;             // so does this, between the joins,
-    const int greatest_of = round % 4 == 2 ? 6 : 2;  // and this aggregate
+    if (round % 7 == 0) upper.conditions = {{6, 10}};  // reads a key
+    const bool filters = round % 4 == 1;               // so does this, between the joins,
+    const int greatest_of = round % 4 == 2 ? 6 : 2;    // and this aggregate
     Relation joined, pairs;
     ASSERT_TRUE(lower.Run(a, b, &joined));
     if (filters) std::erase_if(joined.rows, [](const auto& row) { return row[6].is_null() || row[6].shown >= "5"; });

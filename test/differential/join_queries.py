@@ -431,6 +431,21 @@ class JoinQueryGenerator:
         a, b, _ = self._operands(left, right, is_plain)
         return f"{a} = {b}" if self._is(0.5) else f"{b} = {a}"
 
+    def _range(self, left: list[Item], right: list[Item]) -> list[str]:
+        """Comparisons of both sides by their order, some of one value with two others."""
+        a, b, _ = self._operands(left, right, is_plain=self._is(0.5))
+        found = [f"{a} {self._order()} {b}"]
+        if self._is(0.6):
+            c, d, _ = self._operands(left, right, is_plain=self._is(0.5))
+            found.append(f"{c} {self._order()} {d}" if self._is(0.5) else f"{b} {self._order()} {a}")
+        if self._is(0.15):
+            a, b, _ = self._operands(right, left, is_plain=True)
+            found.append(f"{a} BETWEEN {b} AND {b}")
+        return found
+
+    def _order(self) -> str:
+        return self.choose.choice(["<", "<=", ">", ">="])
+
     @staticmethod
     def _selective_equality(left: list[Item], right: Item) -> str:
         """Of the columns with the most values; what does not fit together is not joined."""
@@ -443,7 +458,11 @@ class JoinQueryGenerator:
 
     def _join_conditions(self, left: list[Item], right: Item, pairs: float) -> tuple[list[str], float]:
         conditions = []
-        for _ in range(self.choose.choices([0, 1, 2, 3], [6, 66, 20, 8])[0]):
+        is_range = pairs <= PAIRS_MAX and self._is(0.15)
+        if is_range:
+            conditions += self._range(left, [right])
+            pairs /= 2
+        for _ in range(0 if is_range else self.choose.choices([0, 1, 2, 3], [6, 66, 20, 8])[0]):
             a, b, values = self._operands(left, [right], is_plain=self._is(0.6))
             operator = "=" if self._is(0.95) else self.choose.choice(["IS NOT DISTINCT FROM", "<", ">="])
             conditions.append(f"{a} {operator} {b}")
@@ -527,7 +546,7 @@ class JoinQueryGenerator:
         where = []
         if self._is(share_correlated):
             for _ in range(self.choose.choices([1, 2], [85, 15])[0]):
-                where.append(self._equality(outer, [inner], is_plain=self._is(0.7)))
+                where += [self._equality(outer, [inner], is_plain=self._is(0.7))] if self._is(0.9) else self._range(outer, [inner])
             if self._is(0.1):
                 with self._scope([c for item in (*outer, inner) for c in item.columns]):
                     where += self._conditions((0, 1))

@@ -356,7 +356,7 @@ typedef struct PenumbraJoin {
   PenumbraJoinKind kind;
   bool is_null_aware; /* ANTI: x NOT IN (...), MARK: the value of x IN (...), which can be NULL. One key alone */
   const PenumbraJoinKey *keys;
-  int key_count; /* 0: every pair is looked at */
+  int key_count; /* 0: every pair is looked at, but see penumbra_plan_is_range */
   /* Boolean, over pairs (penumbra_plan_pair_column): they see those that passed the keys and the conditions before. */
   const PenumbraExpr *conditions;
   int condition_count;
@@ -365,6 +365,10 @@ typedef struct PenumbraJoin {
   uint64_t build_rows_max;
 } PenumbraJoin;
 
+/* Whether a join without keys searches its build rows by such a condition, of one argument over each side, instead of
+ * looking at every pair: a comparison by <, <=, > or >= of integers, floats, dates, timestamps, or numerics of one
+ * scale. */
+bool penumbra_plan_is_range(const PenumbraPlan *plan, PenumbraExpr condition);
 /* A column of the pairs that a join's conditions see: the probe input's columns, then the build input's. */
 PenumbraExpr penumbra_plan_pair_column(PenumbraPlan *plan, PenumbraOperator probe, PenumbraOperator build, int column);
 /* Output: probe columns, then build columns, unless the kind says otherwise. */
@@ -563,7 +567,8 @@ typedef struct PenumbraOperatorStats {
   uint64_t spilled_bytes;
   uint64_t groups;         /* of an aggregation */
   uint64_t dropped_groups; /* of these: complete at once, and not of HAVING */
-  const char *join_table;  /* of a join: "bitmap", "direct array", "hash table", "nested loop"; NULL: not built yet */
+  const char *
+      join_table; /* of a join: "bitmap", "direct array", "hash table", "range index", "nested loop"; NULL: not built */
   uint64_t build_rows;     /* of a join; rows_in are the probe's */
   bool is_build_too_large; /* of a join: it ended the execution with PENUMBRA_BUILD_TOO_LARGE */
   uint64_t filtered_rows;  /* of a join: rows that the scans of its probe side dropped by its runtime filters */

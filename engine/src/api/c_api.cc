@@ -4,6 +4,7 @@
 
 #include "api/status.h"
 #include "execution/executor.h"
+#include "join/join_range.h"
 #include "penumbra/engine.h"
 #include "plan/plan.h"
 #include "vector/block_cache.h"
@@ -153,6 +154,10 @@ PenumbraOperator penumbra_plan_add_window(PenumbraPlan* plan, PenumbraOperator i
 bool penumbra_plan_takes_window_call(PenumbraPlan* plan, PenumbraOperator input, const PenumbraWindowCall* call,
                                      int order_key_count) {
   return Build(plan, false, [&] { return plan->TakesWindowCall(input, *call, order_key_count); });
+}
+
+bool penumbra_plan_is_range(const PenumbraPlan* plan, PenumbraExpr condition) {
+  return penumbra::IsRangeComparison(*plan->expr(condition));
 }
 
 PenumbraExpr penumbra_plan_pair_column(PenumbraPlan* plan, PenumbraOperator probe, PenumbraOperator build, int column) {

@@ -13,6 +13,8 @@ constexpr size_t kMaxBlockBytes = size_t{2} << 20;
 constexpr uint64_t kParallelRows = 16 * 1024;
 // A thread with fewer bytes than this has nothing to gain from writing them.
 constexpr size_t kSpilledBytesMin = size_t{256} << 10;
+// Fewer are paired with each probe row faster than they are searched.
+constexpr uint64_t kRangeRowsMin = 8;
 
 std::vector<PenumbraType> TypesRead(const JoinSpec& spec) {
   std::vector<PenumbraType> types;
@@ -142,16 +144,34 @@ void JoinBuild::Consume(Local& local, const Batch& batch, EvalContext& context) 
     layout_.keys.OwnStrings(row, into.rows->strings);
     columns_of_rows[i] = row + layout_.payload_offset;
   }
-  KeepColumns(into, batch, selection, columns_of_rows, arena);
+  KeepColumns(into, batch, selection, columns_of_rows, context);
   if (environment_.budget.IsExceeded() && into.rows->bytes() >= kSpilledBytesMin) {
     Spill(into.rows.get(), &into.spiller);
     into.rows = std::make_unique<Rows>(layout_, &environment_.budget);
   }
 }
 
+// Where a value cannot be computed SQL may not ask for it: all pairs are looked at.
+void JoinBuild::EvaluateRange(const Batch& batch, EvalContext& context, Vector* values) {
+  const JoinRange& range = layout_.range;
+  const size_t probe_width = spec_.probe_types.size(), width = probe_width + batch.column_count;
+  auto* columns = context.arena.AllocateArray<Vector>(width);
+  for (size_t c = 0; c < probe_width; ++c) columns[c] = NullConstant(spec_.probe_types[c]);
+  std::copy_n(batch.columns, batch.column_count, columns + probe_width);
+  const Batch pairs{batch.rows, static_cast<uint32_t>(width), columns};
+  if (context.memo != nullptr) context.memo->Begin(pairs);
+  for (const Expr* expr : {range.sorted, range.other}) {
+    if (expr == nullptr) continue;
+    const std::optional<Vector> ordered = has_range() ? OrderedValues(*expr, pairs, context) : std::nullopt;
+    if (!ordered) is_range_lost_.store(true, std::memory_order_relaxed);
+    *values++ = ordered ? *ordered : Flatten(NullConstant(PENUMBRA_INT8), batch.rows, context.arena);
+  }
+}
+
 void JoinBuild::KeepColumns(BuildLocal& into, const Batch& batch, RowSelection selection, char* const* columns_of_rows,
-                            Arena& arena) {
+                            EvalContext& context) {
   if (layout_.columns.empty()) return;
+  Arena& arena = context.arena;
   auto* columns = arena.AllocateArray<Vector>(layout_.payload.column_count());
   uint64_t longest_strings = 0;
   static const uint16_t kNoCodes[kVectorRows] = {};
@@ -166,6 +186,7 @@ void JoinBuild::KeepColumns(BuildLocal& into, const Batch& batch, RowSelection s
         FlatVector(PENUMBRA_INT2, codes != nullptr ? codes : kNoCodes, columns[c].validity);
   }
   into.longest_strings = std::max(into.longest_strings, longest_strings);
+  if (!layout_.range.is_empty()) EvaluateRange(batch, context, columns + layout_.range_column);
   layout_.payload.Write(columns, selection, columns_of_rows, into.rows->strings);
 }
 
@@ -245,7 +266,8 @@ void JoinBuild::ReserveTable() {
   }
   const uint64_t row_count = std::accumulate(counts.begin(), counts.end(), uint64_t{0});
   const KeyRange range = ranges_.size() == 1 ? ranges_[0] : KeyRange();
-  const JoinForm form = JoinTable::ChooseForm(spec_, range, row_count);
+  const bool is_range = has_range() && row_count >= kRangeRowsMin && row_count < UINT32_MAX;
+  const JoinForm form = is_range ? JoinForm::kRange : JoinTable::ChooseForm(spec_, range, row_count);
   table_.Reserve(form, range, counts, environment_);
   task_count_ = row_count < kParallelRows ? 1 : JoinTable::kPartitions;
   for (size_t k = 0; k < bitmaps_.size(); ++k) {
@@ -449,8 +471,10 @@ SinkStats JoinBuild::stats() const {
   switch (table_.form()) {
     case JoinForm::kBitmap: stats.join_table = "bitmap"; break;
     case JoinForm::kArray: stats.join_table = "direct array"; break;
+    case JoinForm::kRange: stats.join_table = "range index"; break;
     case JoinForm::kHash: stats.join_table = spec_.keys.empty() ? "nested loop" : "hash table";
   }
+  if (is_spilled_ && has_range()) stats.join_table = "range index";
   stats.build_rows = row_count_;
   return stats;
 }

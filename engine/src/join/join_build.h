@@ -64,6 +64,8 @@ class JoinBuild final : public JoinSink {
   const JoinTable& table() const { return table_; }
   ExecutionEnvironment& environment() const { return environment_; }
   bool is_empty() const { return row_count_ == 0; }
+  // Whether rows have the values that the layout's range compares.
+  bool has_range() const { return !layout_.range.is_empty() && !is_range_lost_.load(std::memory_order_relaxed); }
   bool has_null_key() const { return has_null_key_; }
   // Of spilled partitions; the one after kPartitions has build rows that can match nothing.
   static constexpr int kSpilledPartitions = JoinTable::kPartitions + 1;
@@ -85,7 +87,8 @@ class JoinBuild final : public JoinSink {
   }
   bool IsIntegerKey(size_t key) const { return IsIntegerType(spec_.keys[key].build->type, NumericForm::kPayload); }
   void KeepColumns(BuildLocal& into, const Batch& batch, RowSelection selection, char* const* columns_of_rows,
-                   Arena& arena);
+                   EvalContext& context);
+  void EvaluateRange(const Batch& batch, EvalContext& context, Vector* values);
   void CountConsumed(uint32_t rows);
   void Spill(Rows* rows, std::unique_ptr<JoinSpiller>* spiller);
   void SpillRestIfNeeded();
@@ -103,6 +106,7 @@ class JoinBuild final : public JoinSink {
   std::mutex mutex_;               // guards what Combine() and AddSpilledProbe() change
   std::vector<std::unique_ptr<Rows>> rows_;
   uint64_t row_count_ = 0;
+  std::atomic<bool> is_range_lost_{false};
   std::atomic<uint64_t> consumed_rows_{0};  // counted where they are limited
   bool has_null_key_ = false;
   std::vector<uint8_t> has_nulls_;                             // by kept column

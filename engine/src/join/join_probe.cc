@@ -30,7 +30,6 @@ class HashJoinProbe final : public JoinPassProbe {
         gives_unmatched_(spec_.kind == PENUMBRA_JOIN_LEFT || spec_.kind == PENUMBRA_JOIN_SINGLE ||
                          spec_.kind == PENUMBRA_JOIN_FULL),
         needs_one_match_(!spec_.has_build_columns()),
-        is_decided_by_keys_(needs_one_match_ && spec_.conditions.empty()),
         notes_matches_(gives_unmatched_ || needs_one_match_ || spec_.gives_build_rows()),
         has_words_(layout_.keys.has_one_word() &&
                    std::none_of(spec_.keys.begin(), spec_.keys.end(),
@@ -54,6 +53,7 @@ class HashJoinProbe final : public JoinPassProbe {
     union {
       const char* image;  // of its keys
       uint64_t word;      // keys of one word
+      int64_t bound;      // of a range's other value
     };
   };
 
@@ -62,6 +62,8 @@ class HashJoinProbe final : public JoinPassProbe {
   void FindByImage(const Vector* keys, Arena& arena);
   void FindByWord(const Vector* keys, Arena& arena);
   void FindByInteger(const Vector& key, Arena& arena);
+  void FindByRange(EvalContext& context);
+  void FindAll();
   void PairUniqueRows(const Vector& key, Arena& arena);
   RowSelection MatchableRows(Arena& arena) const;
   void CollectPairs();
@@ -73,6 +75,7 @@ class HashJoinProbe final : public JoinPassProbe {
   void KeepPairs(const uint16_t* kept, uint32_t count);
   void NoteMatches();
   bool StartTurn();
+  bool is_decided_by_look_up() const { return needs_one_match_ && conditions_->empty(); }
   void EndPairs();
   bool IsMatched(uint32_t row) const { return IsBitSet(matched_, row); }
   bool GiveRows(EvalContext& context, Batch* batch);
@@ -94,10 +97,11 @@ class HashJoinProbe final : public JoinPassProbe {
   const bool gives_pairs_;
   const bool gives_unmatched_;
   const bool needs_one_match_;  // of a probe row; more say nothing new
-  const bool is_decided_by_keys_;
   const bool notes_matches_;
   const bool has_words_;
 
+  const std::vector<const Expr*>* conditions_ = nullptr;  // that the look-up has not tested
+  bool compares_other_ = false;                           // of a range
   const PlacedPrefilter* prefilter_ = nullptr;
   uint64_t* pass_matched_ = nullptr;
   bool is_last_pass_ = true;
@@ -128,13 +132,14 @@ void HashJoinProbe::Begin(const Batch& batch, EvalContext& context) {
   next_unmatched_ = 0;
   are_pairs_complete_ = false;
   matchable_ = nullptr;
+  conditions_ = table_.form() == JoinForm::kRange ? &layout_.range.rest : &spec_.conditions;
   if (pass_matched_ == nullptr) {
     std::fill(std::begin(matched_), std::end(matched_), 0);
   } else {
     std::copy_n(pass_matched_, BitWords(batch.rows), matched_);
   }
   phase_ = Phase::kPairs;
-  if (!is_decided_by_keys_) MeasureStrings();
+  if (!is_decided_by_look_up()) MeasureStrings();
   // Without a row to match, keys are not evaluated: nobody asks for them.
   if (!build_.is_empty()) LookUp(context);
 }
@@ -168,6 +173,8 @@ void HashJoinProbe::LookUp(EvalContext& context) {
     case JoinForm::kHash:
       candidates_ = arena.AllocateArray<Candidate>(batch_.rows);
       has_words_ ? FindByWord(keys, arena) : FindByImage(keys, arena);
+      break;
+    case JoinForm::kRange: candidates_ = arena.AllocateArray<Candidate>(batch_.rows); FindByRange(context);
   }
 }
 
@@ -232,6 +239,50 @@ void HashJoinProbe::FindByInteger(const Vector& key, Arena& arena) {
   candidate_count_ = static_cast<uint32_t>(added - candidates_);
 }
 
+void HashJoinProbe::FindByRange(EvalContext& context) {
+  const JoinRange& range = layout_.range;
+  const RangeIndex& index = table_.range_index();
+  const JoinRange::Bound* bounds[] = {&range.least, &range.greatest, &range.other_bound};
+  const int64_t* values_of_rows[3] = {};
+  for (int i = 0; i < 3; ++i) {
+    if (bounds[i]->probe == nullptr) continue;
+    const std::optional<Vector> values = OrderedValues(*bounds[i]->probe, batch_, context);
+    if (!values) return FindAll();
+    values_of_rows[i] = values->values<int64_t>();
+    matchable_ = AndValidity(matchable_, values->validity, batch_.rows, context.arena);
+  }
+  const auto [least, greatest, other] = values_of_rows;
+  compares_other_ = other != nullptr;
+  Candidate* added = candidates_;
+  ForEachValid(matchable_, batch_.rows, [&](uint32_t i) {
+    const uint64_t begin = least == nullptr ? 0 : index.RowsBelow(least[i], range.least.is_strict);
+    const uint64_t end = greatest == nullptr ? index.rows() : index.RowsBelow(greatest[i], !range.greatest.is_strict);
+    if (begin >= end) return;
+    added->row = i;
+    added->run = {table_.row(begin), table_.row(end)};
+    if (compares_other_) {
+      const int64_t bound = range.is_other_reversed ? ~other[i] : other[i];
+      if (range.other_bound.is_strict && bound == INT64_MAX) return;
+      added->bound = bound + range.other_bound.is_strict;
+    }
+    ++added;
+  });
+  candidate_count_ = static_cast<uint32_t>(added - candidates_);
+}
+
+// The bounds of some row cannot be computed.
+void HashJoinProbe::FindAll() {
+  conditions_ = &spec_.conditions;
+  compares_other_ = false;
+  matchable_ = nullptr;
+  MeasureStrings();
+  for (uint32_t i = 0; i < batch_.rows; ++i) {
+    candidates_[i].row = i;
+    candidates_[i].run = {table_.row(0), table_.row(table_.row_count())};
+  }
+  candidate_count_ = batch_.rows;
+}
+
 // Each row has one match or none: no candidates, no notes of matches.
 void HashJoinProbe::PairUniqueRows(const Vector& key, Arena& arena) {
   are_pairs_complete_ = true;
@@ -256,7 +307,8 @@ void HashJoinProbe::PairUniqueRows(const Vector& key, Arena& arena) {
   pair_count_ = count;
 }
 
-// Pairs whose keys are equal, of a bounded number of rows of the table. Goes on where it stopped.
+// Pairs whose keys are equal, of a bounded number of rows of the table. Goes on where it stopped. is_equal() may move
+// its row forward past such as do not match.
 template <typename IsEqual>
 void HashJoinProbe::CollectPairs(IsEqual is_equal) {
   const uint32_t row_bytes = table_.row_bytes(), payload_offset = table_.payload_offset();
@@ -270,7 +322,7 @@ void HashJoinProbe::CollectPairs(IsEqual is_equal) {
     for (; row != candidate.run.end && left > 0 && pairs < turn_end; row += row_bytes) {
       --left;
       if (!is_equal(candidate, row)) continue;
-      if (is_decided_by_keys_) {
+      if (is_decided_by_look_up()) {
         matched_[candidate.row / 64] |= uint64_t{1} << (candidate.row % 64);
         row = candidate.run.end;
         break;
@@ -289,7 +341,15 @@ void HashJoinProbe::CollectPairs(IsEqual is_equal) {
 }
 
 void HashJoinProbe::CollectPairs() {
-  if (table_.form() == JoinForm::kArray) {
+  if (table_.form() == JoinForm::kRange && compares_other_) {
+    CollectPairs([this](const Candidate& candidate, char*& row) {
+      const auto number = [this](const char* of) { return table_.NumberOf(of + table_.payload_offset()); };
+      const uint32_t end = number(candidate.run.end);
+      const uint64_t next = table_.range_index().Next(number(row), end, candidate.bound);
+      row = table_.row(next == end ? end - 1 : next);
+      return next != end;
+    });
+  } else if (table_.form() == JoinForm::kArray || table_.form() == JoinForm::kRange) {
     CollectPairs([](const Candidate&, const char*) { return true; });
   } else if (has_words_) {
     CollectPairs([](const Candidate& candidate, const char* row) { return KeyLayout::Word(row) == candidate.word; });
@@ -334,7 +394,7 @@ void HashJoinProbe::RunPrefilter(EvalContext& context) {
 void HashJoinProbe::FilterPairs(EvalContext& context) {
   // A condition that can fail must not see a pair that one before it dropped, so each has a batch of its own, of just
   // the columns that it reads.
-  for (const Expr* condition : spec_.conditions) {
+  for (const Expr* condition : *conditions_) {
     if (pair_count_ == 0) return;
     ComparePairs();
     std::vector<int> read;
@@ -363,7 +423,7 @@ void HashJoinProbe::NoteMatches() {
 
 // Of the candidates that have rows left and no match yet; false: there is none.
 bool HashJoinProbe::StartTurn() {
-  if (!needs_one_match_ || is_decided_by_keys_) return false;
+  if (!needs_one_match_ || is_decided_by_look_up()) return false;
   uint32_t count = 0;
   for (uint32_t i = 0; i < candidate_count_; ++i) {
     const Candidate& candidate = candidates_[i];

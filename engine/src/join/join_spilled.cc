@@ -121,7 +121,8 @@ void SpilledReader::LoadPass() {
   while (!build_rows_.is_at_end() && bytes < share) bytes += build_rows_.Read(rows.Add(), *strings_);
   is_last_pass_ = build_rows_.is_at_end();
   table_ = std::make_unique<JoinTable>(build_.layout(), &environment_.budget, JoinTable::kPartitionBits);
-  table_->Reserve(JoinForm::kHash, {}, {rows.row_count()}, environment_);
+  const JoinForm form = build_.has_range() ? JoinForm::kRange : JoinForm::kHash;
+  table_->Reserve(form, {}, {rows.row_count()}, environment_);
   table_->Enter(0, 0, {&rows}, environment_);
   probe_ = CreateJoinProbe(build_, *table_);
   probe_rows_.Rewind();

@@ -1,5 +1,7 @@
 #include "join/join_table.h"
 
+#include <hwy/contrib/sort/vqsort.h>
+
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -14,9 +16,9 @@ std::vector<PenumbraType> KeyTypes(const JoinSpec& spec) {
   return types;
 }
 
-// Of the columns, then of codes for those that may have some.
-std::vector<PenumbraType> PayloadTypes(const JoinSpec& spec, const std::vector<int>& columns,
-                                       std::vector<int>* code_columns) {
+// Of the columns, then of codes for those that may have some, then of what the range compares.
+std::vector<PenumbraType> PayloadTypes(const JoinSpec& spec, const JoinRange& range, const std::vector<int>& columns,
+                                       std::vector<int>* code_columns, int* range_column) {
   std::vector<PenumbraType> types;
   for (int column : columns) types.push_back(spec.build_types[column]);
   for (int column : columns) {
@@ -24,6 +26,9 @@ std::vector<PenumbraType> PayloadTypes(const JoinSpec& spec, const std::vector<i
     code_columns->push_back(has_codes ? static_cast<int>(types.size()) : -1);
     if (has_codes) types.push_back(PENUMBRA_INT2);
   }
+  *range_column = static_cast<int>(types.size());
+  if (!range.is_empty()) types.push_back(PENUMBRA_INT8);
+  if (range.other != nullptr) types.push_back(PENUMBRA_INT8);
   return types;
 }
 
@@ -33,10 +38,42 @@ constexpr uint64_t kArraySlotsPerRow = 8;
 constexpr uint64_t kSmallArray = 16 * 1024;
 constexpr uint64_t kArrayRowsMax = UINT32_MAX;
 
+constexpr uint64_t kSignBit = uint64_t{1} << 63;
+constexpr uint64_t kRowsBetweenChecks = 64 * 1024;
+constexpr uint64_t kRowsAhead = 16;
+// Sorted at once: some 20 ms.
+constexpr uint64_t kRunEntries = uint64_t{1} << 20;
+
+// In one of two arrays, the given one and one of `arena`. Runs of kRunEntries are merged in pairs.
+hwy::uint128_t* SortEntries(hwy::uint128_t* entries, uint64_t count, const Cancellation& cancellation, Arena& arena) {
+  const hwy::Sorter sorter;
+  for (uint64_t begin = 0; begin < count; begin += kRunEntries) {
+    cancellation.CheckCancelled();
+    sorter(entries + begin, std::min(kRunEntries, count - begin), hwy::SortAscending());
+  }
+  if (count <= kRunEntries) return entries;
+  auto* merged = arena.AllocateArray<hwy::uint128_t>(count);
+  for (uint64_t run = kRunEntries; run < count; run *= 2) {
+    for (uint64_t begin = 0; begin < count; begin += 2 * run) {
+      const uint64_t middle = std::min(begin + run, count), end = std::min(begin + 2 * run, count);
+      for (uint64_t a = begin, b = middle, to = begin; to < end; ++to) {
+        if (to % kRowsBetweenChecks == 0) cancellation.CheckCancelled();
+        const bool takes_second = a == middle || (b < end && entries[b].hi < entries[a].hi);
+        merged[to] = takes_second ? entries[b++] : entries[a++];
+      }
+    }
+    std::swap(entries, merged);
+  }
+  return entries;
+}
+
 }  // namespace
 
 JoinLayout::JoinLayout(const JoinSpec& spec)
-    : keys(KeyTypes(spec)), columns(spec.BuildColumnsKept()), payload(PayloadTypes(spec, columns, &code_columns)) {
+    : keys(KeyTypes(spec)),
+      range(spec),
+      columns(spec.BuildColumnsKept()),
+      payload(PayloadTypes(spec, range, columns, &code_columns, &range_column)) {
   payload_offset = keys.compared_bytes();
   columns_bytes = columns.empty() ? 0 : payload.row_bytes();
   row_bytes = payload_offset + columns_bytes + (spec.gives_build_rows() ? 8 : 0);
@@ -77,7 +114,8 @@ void JoinTable::Reserve(JoinForm form, const KeyRange& range, const std::vector<
   SetRowBytesInverse();
   memory_ = std::make_unique<Arena>(budget_);
   rows_ = memory_->AllocateArray<char>(std::max<size_t>(row_count_ * row_bytes_, 8));
-  form == JoinForm::kArray ? ReserveArray(range, environment) : ReserveDirectory(partition_rows, environment);
+  if (form == JoinForm::kArray) ReserveArray(range, environment);
+  if (form == JoinForm::kHash) ReserveDirectory(partition_rows, environment);
 }
 
 // Newton's method: each step doubles the right low bits, of which an odd number as its own inverse has three.
@@ -139,7 +177,12 @@ void JoinTable::StartRound(int round, const ExecutionEnvironment& environment) {
 
 void JoinTable::Enter(int round, uint32_t partition, const std::vector<const RowPages*>& rows,
                       const ExecutionEnvironment& environment) {
-  form_ == JoinForm::kArray ? EnterArray(round, rows, environment) : EnterDirectory(partition, rows, environment);
+  switch (form_) {
+    case JoinForm::kBitmap: break;
+    case JoinForm::kArray: return EnterArray(round, rows, environment);
+    case JoinForm::kHash: return EnterDirectory(partition, rows, environment);
+    case JoinForm::kRange: return EnterRange(rows, environment);
+  }
 }
 
 // Partitions are no ranges of keys, so places are shared. begins_[i + 2] counts key i in the first round; in the second
@@ -172,6 +215,41 @@ void JoinTable::EnterArray(int round, const std::vector<const RowPages*>& rows,
     if (++count == std::size(block)) enter();
   });
   enter();
+}
+
+// Without keys one partition has all rows.
+void JoinTable::EnterRange(const std::vector<const RowPages*>& rows, const ExecutionEnvironment& environment) {
+  if (std::all_of(rows.begin(), rows.end(), [](const RowPages* some) { return some->row_count() == 0; })) return;
+  const bool has_others = layout_.range.other != nullptr;
+  const auto value_of = [this](const char* row, int place) {
+    return layout_.payload.Get<int64_t>(row + layout_.payload_offset, layout_.range_column + place);
+  };
+  const auto is_null = [this](const char* row, int place) {
+    return layout_.payload.IsNull(row + layout_.payload_offset, layout_.range_column + place);
+  };
+  Arena sorting(budget_);
+  auto* entries = sorting.AllocateArray<hwy::uint128_t>(row_count_);
+  uint64_t count = 0, end = row_count_;
+  ForEachRow(rows, environment, [&](const char* row) {
+    if (is_null(row, 0) || (has_others && is_null(row, 1))) {
+      std::memcpy(this->row(--end), row + skipped_bytes_, row_bytes_);
+    } else {
+      entries[count++] = {reinterpret_cast<uint64_t>(row), static_cast<uint64_t>(value_of(row, 0)) ^ kSignBit};
+    }
+  });
+  if (count == 0) return;
+  entries = SortEntries(entries, count, environment, sorting);
+  auto* sorted = memory_->AllocateArray<int64_t>(count);
+  auto* others = has_others ? memory_->AllocateArray<int64_t>(count) : nullptr;
+  for (uint64_t i = 0; i < count; ++i) {
+    if (i % kRowsBetweenChecks == 0) environment.CheckCancelled();
+    if (i + kRowsAhead < count) __builtin_prefetch(reinterpret_cast<const char*>(entries[i + kRowsAhead].lo));
+    const char* row = reinterpret_cast<const char*>(entries[i].lo);
+    sorted[i] = static_cast<int64_t>(entries[i].hi ^ kSignBit);
+    if (has_others) others[i] = layout_.range.is_other_reversed ? ~value_of(row, 1) : value_of(row, 1);
+    std::memcpy(this->row(i), row + skipped_bytes_, row_bytes_);
+  }
+  range_index_.Build(sorted, others, count, memory_.get());
 }
 
 void JoinTable::EnterDirectory(uint32_t partition, const std::vector<const RowPages*>& rows,

@@ -1,4 +1,4 @@
-// The table of a join's build rows, in one of three forms, chosen when all rows are there (ChooseForm):
+// The table of a join's build rows, in one of four forms, chosen when all rows are there (ChooseForm):
 //
 //   bitmap        of one integer key of a narrow range, where the question is only whether there is a match: no rows
 //   direct array  of one integer key of a range not much wider than the rows are many: rows sorted by key, and where
@@ -6,14 +6,16 @@
 //   hash table    unchained (Birler et al. 2024): rows sorted by a prefix of their hash, a directory of where each
 //                 prefix's run ends and 16 bits of tags, so that a key without a match mostly costs one access.
 //                 Without keys it is the list of all rows
+//   range index   of no key, but of conditions that compare the sides by their order (join_range.h): rows sorted by
+//                 one of the compared values
 //
-// In all of them rows with the same key are neighbours: a look-up gives a run.
+// In all of them rows that a look-up finds are neighbours: it gives a run.
 //
 // A row as it is collected (JoinLayout) is
 //   the compared part of its keys' image (key_layout.h), which begins with the hash
-//   the columns kept (row_layout.h)
+//   the columns kept (row_layout.h), codes of strings, and the values that a range compares
 //   for joins that give build rows a byte: whether a probe row has matched it
-// The direct array's rows are without the first of these.
+// Rows of the direct array and of the range index are without the first of these.
 #pragma once
 
 #include <algorithm>
@@ -23,6 +25,7 @@
 #include <vector>
 
 #include "join/join_integers.h"
+#include "join/join_range.h"
 #include "join/join_spec.h"
 #include "operator/execution_environment.h"
 #include "row/row_format.h"
@@ -45,15 +48,17 @@ struct JoinLayout {
   }
 
   KeyLayout keys;
+  JoinRange range;
   std::vector<int> columns;       // of the build input that rows keep, in the order of `payload`
   std::vector<int> code_columns;  // for each of them its codes' place in `payload`, behind them; -1: it has none
+  int range_column = -1;          // of the sorted value; the other one is behind it
   RowLayout payload;
   uint32_t payload_offset;
   uint32_t columns_bytes;  // of the payload; the flag follows
   uint32_t row_bytes;
 };
 
-enum class JoinForm : uint8_t { kBitmap, kArray, kHash };
+enum class JoinForm : uint8_t { kBitmap, kArray, kHash, kRange };
 
 class JoinTable {
  public:
@@ -74,18 +79,20 @@ class JoinTable {
   // rows. Calls of a round may be concurrent, StartRound() is alone.
   void Reserve(JoinForm form, const KeyRange& range, const std::vector<uint64_t>& partition_rows,
                const ExecutionEnvironment& environment);
-  int round_count() const { return form_ == JoinForm::kArray ? 2 : form_ == JoinForm::kHash ? 1 : 0; }
+  int round_count() const { return form_ == JoinForm::kArray ? 2 : form_ == JoinForm::kBitmap ? 0 : 1; }
   void StartRound(int round, const ExecutionEnvironment& environment);
   void Enter(int round, uint32_t partition, const std::vector<const RowPages*>& rows,
              const ExecutionEnvironment& environment);
 
   JoinForm form() const { return form_; }
   uint64_t row_count() const { return row_count_; }
+  const RangeIndex& range_index() const { return range_index_; }
   // Of the array: no two rows have one key.
   bool is_unique() const { return is_unique_; }
   uint32_t row_bytes() const { return row_bytes_; }
   uint32_t payload_offset() const { return payload_offset_; }
   char* payload(uint64_t i) const { return rows_ + i * row_bytes_ + payload_offset_; }
+  char* row(uint64_t i) const { return rows_ + i * row_bytes_; }
   // The i of payload(i), below 2^32: an exact division is a multiplication by the inverse of its odd part modulo 2^32
   // (Hacker's Delight, 10-16).
   uint32_t NumberOf(const char* payload) const {
@@ -123,6 +130,7 @@ class JoinTable {
   void ReserveArray(const KeyRange& range, const ExecutionEnvironment& environment);
   void ReserveDirectory(const std::vector<uint64_t>& partition_rows, const ExecutionEnvironment& environment);
   void EnterArray(int round, const std::vector<const RowPages*>& rows, const ExecutionEnvironment& environment);
+  void EnterRange(const std::vector<const RowPages*>& rows, const ExecutionEnvironment& environment);
   void EnterDirectory(uint32_t partition, const std::vector<const RowPages*>& rows,
                       const ExecutionEnvironment& environment);
 
@@ -153,6 +161,8 @@ class JoinTable {
   int64_t least_ = 0;
   uint64_t span_ = 0;
   bool is_unique_ = false;
+  // kRange. Rows with a null among the compared values are behind its rows.
+  RangeIndex range_index_;
 };
 
 }  // namespace penumbra

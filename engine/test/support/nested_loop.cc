@@ -133,11 +133,18 @@ bool NaiveJoin::IsMatch(const std::vector<Value>& probe, const std::vector<Value
       return false;
     }
   }
-  for (auto [left, right] : less) {
-    auto at = [&](int c) { return c < static_cast<int>(probe.size()) ? probe[c] : build[c - probe.size()]; };
-    if (at(left).is_null() || at(right).is_null() || at(left).shown >= at(right).shown) return false;
-  }
-  return true;
+  return std::all_of(conditions.begin(), conditions.end(), [&](const Comparison& condition) {
+    const auto at = [&](int c) { return c < static_cast<int>(probe.size()) ? probe[c] : build[c - probe.size()]; };
+    const Value left = at(condition.left), right = at(condition.right);
+    if (left.is_null() || right.is_null()) return false;
+    switch (condition.function) {
+      case PENUMBRA_FN_LT: return left.equality_class < right.equality_class;
+      case PENUMBRA_FN_LE: return left.equality_class <= right.equality_class;
+      case PENUMBRA_FN_GT: return left.equality_class > right.equality_class;
+      case PENUMBRA_FN_GE: return left.equality_class >= right.equality_class;
+      default: std::abort();
+    }
+  });
 }
 
 bool NaiveJoin::Run(const Relation& probe, const Relation& build, Relation* output) const {
@@ -184,8 +191,8 @@ PenumbraOperator AddJoin(PlanBuilder& plan, PenumbraOperator probe, PenumbraOper
     keys.push_back({plan.ColumnOf(probe, key.probe), plan.ColumnOf(build, key.build), key.nulls_are_equal});
   }
   std::vector<PenumbraExpr> conditions;
-  for (auto [left, right] : join.less) {
-    conditions.push_back(plan.Call(PENUMBRA_FN_LT, PENUMBRA_BOOL,
+  for (auto [left, right, function] : join.conditions) {
+    conditions.push_back(plan.Call(function, PENUMBRA_BOOL,
                                    {plan.PairColumn(probe, build, left), plan.PairColumn(probe, build, right)}));
   }
   return plan.Join(probe, build, join.kind, keys, conditions, join.is_null_aware);

@@ -3,14 +3,14 @@
 
 #include <random>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "support/query.h"
 
 namespace penumbra::test {
 
-// A cell, how a result shows it, and what it is equal to: cells of one class are equal.
+// A cell, how a result shows it, and what it is equal to: cells of one class are equal. Of columns that are compared by
+// their order the classes have that order.
 struct Value {
   Cell cell;
   std::string shown = "NULL";
@@ -52,11 +52,18 @@ struct Key {
   bool nulls_are_equal = false;
 };
 
+// A condition over columns of the pair.
+struct Comparison {
+  int left;
+  int right;
+  PenumbraFunction function = PENUMBRA_FN_LT;
+};
+
 struct NaiveJoin {
   PenumbraJoinKind kind = PENUMBRA_JOIN_INNER;
   bool is_null_aware = false;
   std::vector<Key> keys;
-  std::vector<std::pair<int, int>> less;  // conditions: a column of the pair is less than another, both of one digit
+  std::vector<Comparison> conditions;
 
   bool IsMatch(const std::vector<Value>& probe, const std::vector<Value>& build) const;
   // False: an error.

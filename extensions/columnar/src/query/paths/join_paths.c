@@ -22,7 +22,9 @@
 #include "optimizer/pathnode.h"
 #include "optimizer/paths.h"
 #include "optimizer/restrictinfo.h"
+#include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
+#include "utils/selfuncs.h"
 
 #include "query/paths/base_pipelines.h"
 #include "query/paths/core_path.h"
@@ -52,6 +54,7 @@ typedef struct JoinClause
 	const RestrictInfo *rinfo;
 	const char *refusal;		/* or NULL: it can be evaluated */
 	bool		is_key;			/* an equality between the sides */
+	bool		is_range;		/* a comparison of the sides by which the engine searches */
 	Node	   *normalized;
 	Node	   *commuted;		/* of a key */
 	double		row_factor;		/* of a key: by which more rows pass it than PostgreSQL thinks */
@@ -65,7 +68,8 @@ typedef struct JoinClauses
 	List	   *conditions;		/* RestrictInfos that decide the match too */
 	List	   *filters;		/* RestrictInfos of what comes out of an outer join */
 	List	   *subplans;		/* RestrictInfos of an inner join with subqueries in them */
-	double		row_factor;		/* of all keys */
+	List	   *ranges;			/* JoinClauses * of conditions */
+	double		row_factor;		/* of all keys; without keys, of the ranges */
 } JoinClauses;
 
 /* ---------------------------------------------------------------- clauses */
@@ -90,6 +94,7 @@ examine_clause(PlannerInfo *root, RestrictInfo *rinfo)
 	JoinClause *clause;
 	PipelineStage scan = {.kind = PIPELINE_SCAN};
 	Translation *translation;
+	PenumbraExpr expr = -1;
 	MemoryContext context;
 	ListCell   *lc;
 
@@ -114,11 +119,13 @@ examine_clause(PlannerInfo *root, RestrictInfo *rinfo)
 			clause->refusal = "column that joins cannot use";
 		scan.exprs = list_append_unique(scan.exprs, var);
 	}
-	if (clause->refusal == NULL && (!stage_scan_add_to_plan(translation, &scan) ||
-									translate_expr(translation, clause->normalized) < 0))
+	if (clause->refusal == NULL && stage_scan_add_to_plan(translation, &scan))
+		expr = translate_expr(translation, clause->normalized);
+	if (clause->refusal == NULL && expr < 0)
 		clause->refusal = MemoryContextStrdup(context, translation->reason);
 	clause->is_key = clause->refusal == NULL && rinfo->can_join &&
 		is_key(translation, (OpExpr *) clause->normalized);
+	clause->is_range = clause->refusal == NULL && rinfo->can_join && penumbra_plan_is_range(translation->plan, expr);
 	if (clause->is_key)
 	{
 		clause->commuted = copyObject(clause->normalized);
@@ -145,6 +152,56 @@ row_factor_of_pair(const JoinClause *clause, const RelOptInfo *probe_rel, const 
 			most = Max(most, narrowed->factor);
 	}
 	return most;
+}
+
+static bool
+is_less(const OpExpr *clause)
+{
+	RegProcedure estimator = get_oprrest(clause->opno);
+
+	return estimator == F_SCALARLTSEL || estimator == F_SCALARLESEL;
+}
+
+/* Whether one value has a bound on each side: x >= a AND x < b. */
+static bool
+are_two_sided(const OpExpr *one, const OpExpr *other)
+{
+	bool		are_alike = is_less(one) == is_less(other);
+
+	for (int i = 0; i < 2; i++)
+	{
+		for (int j = 0; j < 2; j++)
+		{
+			if (are_alike == (i != j) && equal(list_nth(one->args, i), list_nth(other->args, j)))
+				return true;
+		}
+	}
+	return false;
+}
+
+/*
+ * PostgreSQL expects that each comparison of two tables' values drops two rows
+ * of three.  Of two that bound one value it expects more if the bounds are
+ * Params: that is so here, too.
+ */
+static double
+row_factor_of_ranges(const List *ranges)
+{
+	double		factor = 1;
+	ListCell   *one;
+
+	foreach(one, ranges)
+	{
+		ListCell   *other;
+
+		for_each_cell(other, ranges, lnext(ranges, one))
+		{
+			if (are_two_sided((OpExpr *) ((JoinClause *) lfirst(one))->normalized,
+							  (OpExpr *) ((JoinClause *) lfirst(other))->normalized))
+				factor *= DEFAULT_RANGE_INEQ_SEL / (DEFAULT_INEQ_SEL * DEFAULT_INEQ_SEL);
+		}
+	}
+	return factor;
 }
 
 /* False: one of them is not for the engine. */
@@ -189,10 +246,14 @@ sort_clauses(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *probe_rel, RelO
 		else
 		{
 			clauses->conditions = lappend(clauses->conditions, rinfo);
+			if (clause->is_range)
+				clauses->ranges = lappend(clauses->ranges, (JoinClause *) clause);
 			continue;
 		}
 		clauses->row_factor *= row_factor_of_pair(clause, probe_rel, build_rel);
 	}
+	if (clauses->keys == NIL)
+		clauses->row_factor *= row_factor_of_ranges(clauses->ranges);
 	return true;
 }
 
@@ -286,6 +347,24 @@ drops_unmatched(PenumbraJoinKind kind)
 		kind == PENUMBRA_JOIN_RIGHT_SEMI || kind == PENUMBRA_JOIN_RIGHT_ANTI;
 }
 
+/* How many pairs the join looks at, of which so many come out. */
+static double
+looked_at_pairs(PlannerInfo *root, const RelPipeline *probe, const RelPipeline *build, PenumbraJoinKind kind,
+				const JoinClauses *clauses, JoinPathExtraData *extra, double rows)
+{
+	double		all = probe->rows * build->rows;
+
+	if (clauses->keys != NIL)
+		return rows;
+	if (clauses->ranges == NIL)
+		return all;
+	/* All matches of a build row are noted, of a probe row the first. */
+	if (kind == PENUMBRA_JOIN_RIGHT_SEMI || kind == PENUMBRA_JOIN_RIGHT_ANTI)
+		return Max(rows, all * clauses->row_factor *
+				   clauselist_selectivity(root, clauses->conditions, 0, JOIN_INNER, extra->sjinfo));
+	return rows;
+}
+
 /*
  * Puts the join of the pair into *best if that is cheaper.  Hundreds are costed
  * for one that is made.  How many rows come out does not depend on the pair:
@@ -313,7 +392,7 @@ consider_pair(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *probe_rel, Rel
 	matched = drops_unmatched(kind) ? Min(rows, probe->rows) : probe->rows;
 	cost_add_join(&joined, build, list_length(clauses.keys),
 				  list_length(build_rel->reltarget->exprs), list_length(clauses.conditions),
-				  matched, clauses.keys == NIL ? probe->rows * build->rows : Max(rows, matched), rows);
+				  matched, looked_at_pairs(root, probe, build, kind, &clauses, extra, Max(rows, matched)), rows);
 	if (clauses.filters != NIL)
 		cost_add_filter(&joined, rel_pipeline_count_columns(get_actual_clauses(clauses.filters)), rows);
 	/* Conditions with subqueries only add to it. */

@@ -1,0 +1,89 @@
+-- Joins whose conditions compare the sides by their order give the rows and errors of PostgreSQL's executor, and search
+-- their build rows.
+SET client_min_messages = warning;
+CREATE EXTENSION IF NOT EXISTS penumbra;
+CREATE SCHEMA ranges;
+SET search_path = ranges;
+
+CREATE FUNCTION rows_of(query text, mode text) RETURNS text[] LANGUAGE plpgsql AS $$
+DECLARE
+  r record;
+  result text[] := '{}';
+BEGIN
+  PERFORM set_config('penumbra.mode', mode, true);
+  FOR r IN EXECUTE query LOOP
+    result := result || r::text;
+  END LOOP;
+  RETURN array(SELECT x FROM unnest(result) x ORDER BY x COLLATE "C");
+EXCEPTION WHEN OTHERS THEN
+  RETURN ARRAY['error', SQLSTATE, SQLERRM];
+END $$;
+-- The table that the join has, and how many rows come out.
+CREATE FUNCTION same(query text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+  stock text[] := rows_of(query, 'off');
+  ours text[] := rows_of(query, 'prefer');
+  line text;
+  form text := 'PostgreSQL';
+BEGIN
+  IF stock IS DISTINCT FROM ours THEN
+    RETURN format('DIFFERENT: %s stock: %s ours: %s', query, left(stock::text, 300), left(ours::text, 300));
+  ELSIF stock[1] = 'error' THEN
+    RETURN stock[3];
+  END IF;
+  PERFORM set_config('penumbra.mode', 'prefer', true);
+  FOR line IN EXECUTE 'EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) ' || query LOOP
+    form := coalesce(substring(line FROM 'Vector Join Table: (.*) of \d+ rows'), form);
+  END LOOP;
+  RETURN format('%s: %s rows', form, cardinality(stock));
+END $$;
+
+CREATE TABLE events (k int, ts timestamp, d date, f float8, n numeric(10,2), m numeric(10,3), i8 bigint);
+INSERT INTO events SELECT i, timestamp '2024-01-01' + i * interval '7 hours', date '2024-01-01' + i % 90,
+  (i % 100) / 4.0, i / 4.0, i / 8.0, i * 1000 FROM generate_series(1, 600) i;
+INSERT INTO events VALUES (NULL, NULL, NULL, NULL, NULL, NULL, NULL), (601, 'infinity', '-infinity', 'NaN', 'NaN', 0, 9223372036854775807),
+  (602, '-infinity', 'infinity', '-0', -1, 'NaN', -9223372036854775808);
+CREATE TABLE periods (id int, begins timestamp, ends timestamp, least float8, greatest float8, low numeric(10,2), high numeric(10,2), first bigint, last bigint);
+INSERT INTO periods SELECT i, timestamp '2024-01-01' + i * interval '3 days', timestamp '2024-01-01' + i * interval '3 days' + i % 5 * interval '2 days',
+  i / 2.0, i / 2.0 + i % 3, i * 3, i * 3 + 2, i * 5000, i * 5000 + 2500 FROM generate_series(1, 50) i;
+INSERT INTO periods VALUES (51, '-infinity', 'infinity', '-Infinity', 'NaN', -100, 'NaN', -9223372036854775808, 9223372036854775807),
+  (52, NULL, '2024-02-01', NULL, 3, NULL, 50, NULL, 7), (53, '2024-02-01', NULL, 0, NULL, 10, NULL, 5, NULL);
+SELECT penumbra.load('events'), penumbra.load('periods');
+
+-- Kinds of join, of a value within two bounds and of a period around a value.
+SELECT kind, same(format('SELECT k, id FROM events %s JOIN periods ON ts >= begins AND ts < ends', kind))
+FROM unnest(ARRAY['INNER', 'LEFT', 'RIGHT']) kind;
+SELECT kind, same(format('SELECT k, id FROM periods %s JOIN events ON ts > begins AND ts <= ends', kind))
+FROM unnest(ARRAY['INNER', 'LEFT', 'RIGHT']) kind;
+SELECT kind, same(format('SELECT k FROM events WHERE %s (SELECT FROM periods WHERE ts BETWEEN begins AND ends AND id < 40)', kind))
+FROM unnest(ARRAY['EXISTS', 'NOT EXISTS']) kind;
+SELECT kind, same(format('SELECT id FROM periods WHERE %s (SELECT FROM events WHERE ts > begins AND ts < ends)', kind))
+FROM unnest(ARRAY['EXISTS', 'NOT EXISTS']) kind;
+-- Types, with NaN, infinities, the greatest and least values, and a zero with a sign.
+SELECT same('SELECT k, id FROM events JOIN periods ON f BETWEEN least AND greatest');
+SELECT same('SELECT k, id FROM events JOIN periods ON f > least AND f < greatest');
+SELECT same('SELECT k, id FROM events JOIN periods ON n >= low AND n <= high');
+SELECT same('SELECT k, id FROM events JOIN periods ON i8 > first AND i8 < last');
+SELECT same('SELECT k, id FROM events JOIN periods ON i8 >= first AND i8 <= last AND k % 2 = id % 2');
+SELECT same('SELECT k, id FROM events JOIN periods ON k * 1000 >= first AND k < last');
+-- Numerics of two scales, text, and a comparison of one side alone are looked at pair by pair.
+SELECT same('SELECT k, id FROM events JOIN periods ON m >= low AND m <= high');
+SELECT same('SELECT k, id FROM events JOIN periods ON k::text < id::text');
+-- Periods that overlap, and a pair of conditions in two orders.
+SELECT same('SELECT a.id, b.id FROM periods a JOIN periods b ON a.begins < b.ends AND b.begins < a.ends AND a.id < b.id');
+SELECT same('SELECT a.k, b.k FROM events a JOIN events b ON a.k < b.k AND a.f > b.f AND a.k % 50 = 0');
+-- Nobody asks for a bound that cannot be computed.
+SELECT same('SELECT k, id FROM events JOIN periods ON k > 0 AND k::bigint / (id - 7) > first / 2000 AND id > 7');
+SELECT same('SELECT k, id FROM events JOIN periods ON id < k AND id <> 7 AND k > 100 / (id - 7)');
+SELECT same('SELECT k, id FROM events JOIN periods ON id < k AND k > 100 / (id - 7)');
+SELECT same('SELECT k, id FROM events JOIN periods ON (id > 50 OR id < 100 / (k - 9)) AND id < 100 / (k - 9)');
+-- No rows, few rows, and one that all others match.
+SELECT same('SELECT k, id FROM events JOIN (SELECT * FROM periods WHERE id > 100) p ON ts BETWEEN begins AND ends');
+SELECT same('SELECT k, id FROM events JOIN (SELECT * FROM periods WHERE id < 4) p ON ts BETWEEN begins AND ends');
+SELECT same('SELECT count(*) FROM events a JOIN events b ON a.k >= b.k');
+-- Past the memory.
+SET work_mem = '64kB';
+SET hash_mem_multiplier = 1;
+SELECT same('SELECT count(*), sum(length(b.t)) FROM events a JOIN (SELECT k, f, repeat(''x'', 200) || k AS t FROM events) b ON a.k >= b.k AND a.k < b.k + 20');
+RESET work_mem;
+DROP SCHEMA ranges CASCADE;
