@@ -330,6 +330,15 @@ TEST(Join, WrongOnesAreRefused) {
             "a null-aware join that is not of one key alone");
   EXPECT_EQ(refusal({PENUMBRA_JOIN_INNER, false, &key, 1, &number, 1}, probe, build),
             "a join's condition that is not boolean");
+  const PenumbraExpr pair[] = {plan.PairColumn(probe, build, 0), plan.PairColumn(probe, build, 2)};
+  const PenumbraExpr equal = plan.Call(PENUMBRA_FN_EQ, PENUMBRA_BOOL, {pair[0], pair[1]});
+  const PenumbraExpr less = plan.Call(PENUMBRA_FN_LT, PENUMBRA_BOOL, {pair[0], pair[1]});
+  for (const PenumbraJoin& join :
+       {PenumbraJoin{PENUMBRA_JOIN_INNER, false, &key, 1, &equal, 1, 0, PENUMBRA_JOIN_LEAST},
+        PenumbraJoin{PENUMBRA_JOIN_FULL, false, &key, 1, &less, 1, 0, PENUMBRA_JOIN_LEAST},
+        PenumbraJoin{PENUMBRA_JOIN_INNER, false, &key, 1, nullptr, 0, 0, PENUMBRA_JOIN_GREATEST}}) {
+    EXPECT_EQ(refusal(join, probe, build), "a join that chooses rows without an order");
+  }
   EXPECT_LT(penumbra_plan_pair_column(plan.plan(), probe, build, 4), 0);
   plan.Join(probe, build, PENUMBRA_JOIN_MARK, {key}, {}, true);
   EXPECT_EQ(penumbra_plan_output_count(plan.Finish()), 3);

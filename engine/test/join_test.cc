@@ -114,6 +114,49 @@ TEST_P(JoinTest, OfRangesAgreesWithANestedLoop) {
   }
 }
 
+// Without two rows of a key and a value, of which any could be chosen.
+TEST(Join, ThatChoosesARowAgreesWithANestedLoop) {
+  constexpr PenumbraType kTypes[] = {PENUMBRA_INT4, PENUMBRA_INT8, PENUMBRA_FLOAT8, PENUMBRA_DATE, PENUMBRA_TIMESTAMP};
+  constexpr PenumbraFunction kFunctions[] = {PENUMBRA_FN_LT, PENUMBRA_FN_LE, PENUMBRA_FN_GT, PENUMBRA_FN_GE};
+  std::mt19937 random(77);
+  for (int round = 0; round < 80; ++round) {
+    const PenumbraType type = kTypes[round % std::size(kTypes)];
+    const uint32_t distinct = round % 3 == 0 ? 6 : 80;
+    const Relation probe = RandomPeriods(random, type, round % 2 == 0 ? 500 : 20, distinct);
+    Relation build{RandomPeriods(random, type, 1, distinct).types, {}};
+    NaiveJoin join{round % 2 == 0 ? PENUMBRA_JOIN_INNER : PENUMBRA_JOIN_LEFT};
+    const uint32_t key_count = random() % 3;
+    if (key_count > 0) join.keys.push_back({0, 0, random() % 4 == 0});
+    if (key_count > 1) join.keys.push_back({2, 2});
+    std::set<std::string> seen;
+    for (std::vector<Value>& row : RandomPeriods(random, type, round % 7 == 0 ? 3 : 900, distinct).rows) {
+      const std::string key = key_count == 0 ? "" : row[0].is_null() ? "null" : row[0].equality_class;
+      if (seen.insert(key + "/" + row[1].equality_class).second) build.rows.push_back(row);
+    }
+    join.conditions = {{1, 4, kFunctions[random() % 4]}};
+    if (random() % 2 == 0) std::swap(join.conditions[0].left, join.conditions[0].right);
+    join.choice = random() % 2 == 0 ? PENUMBRA_JOIN_LEAST : PENUMBRA_JOIN_GREATEST;
+    SCOPED_TRACE("round " + std::to_string(round));
+    const Loaded probe_rows(probe, true, true), build_rows(build, false, true);
+    PlanBuilder plan(probe.types);
+    const PenumbraOperator build_scan = plan.Scan(build.types);
+    AddJoin(plan, plan.scan(), build_scan, join);
+    const ScanInput first = probe_rows.Input(plan.scan());
+    Relation expected;
+    join.Run(probe, build, &expected);
+    for (size_t memory_bytes : {kEnoughMemory, kNoMemory}) {
+      const Output output =
+          test::Run(plan, {first.chunks, first.pushed, {build_rows.Input(build_scan)}, 0, memory_bytes});
+      const bool is_ok = memory_bytes == kEnoughMemory || build.rows.size() < 20;
+      if (is_ok && output.status.code == PENUMBRA_OK) {
+        EXPECT_EQ(Sorted(output.rows), Shown(expected));
+      } else {
+        EXPECT_EQ(output.status.code, memory_bytes == kNoMemory ? PENUMBRA_UNSUPPORTED : PENUMBRA_OK);
+      }
+    }
+  }
+}
+
 TEST(Join, SeveralInARow) {
   std::mt19937 random(3);
   for (int round = 0; round < 12; ++round) {

@@ -352,6 +352,15 @@ typedef struct PenumbraJoinKey {
   bool nulls_are_equal; /* IS NOT DISTINCT FROM */
 } PenumbraJoinKey;
 
+/* Of the build rows that match a probe row. */
+typedef enum PenumbraJoinChoice {
+  PENUMBRA_JOIN_ALL,
+  /* One: its value in the only condition, of which penumbra_plan_is_range() is true, is the least or the greatest; any
+   * of several such. INNER and LEFT joins. Where the build rows do not fit into memory: PENUMBRA_UNSUPPORTED. */
+  PENUMBRA_JOIN_LEAST,
+  PENUMBRA_JOIN_GREATEST
+} PenumbraJoinChoice;
+
 typedef struct PenumbraJoin {
   PenumbraJoinKind kind;
   bool is_null_aware; /* ANTI: x NOT IN (...), MARK: the value of x IN (...), which can be NULL. One key alone */
@@ -363,6 +372,7 @@ typedef struct PenumbraJoin {
   /* 0, or with more rows of the build input the execution ends with PENUMBRA_BUILD_TOO_LARGE, so that the sides can be
    * planned the other way round. Of a union, rows of earlier inputs may have been returned by then. */
   uint64_t build_rows_max;
+  PenumbraJoinChoice choice;
 } PenumbraJoin;
 
 /* Whether a join without keys searches its build rows by such a condition, of one argument over each side, instead of

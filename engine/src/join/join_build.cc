@@ -120,6 +120,7 @@ void JoinBuild::Consume(Local& local, const Batch& batch, EvalContext& context) 
     if (IsIntegerKey(k)) into.ranges[k].Add(keys[k], batch.rows, arena);
   }
   const uint64_t* matchable = FindMatchableRows(spec_, keys, batch.rows, arena);
+  const Vector* range_values = EvaluateRange(batch, context, &matchable);
   const bool keeps_all = spec_.gives_build_rows();
   RowSelection selection{nullptr, batch.rows};
   if (matchable != nullptr) {
@@ -144,34 +145,44 @@ void JoinBuild::Consume(Local& local, const Batch& batch, EvalContext& context) 
     layout_.keys.OwnStrings(row, into.rows->strings);
     columns_of_rows[i] = row + layout_.payload_offset;
   }
-  KeepColumns(into, batch, selection, columns_of_rows, context);
+  KeepColumns(into, batch, selection, columns_of_rows, range_values, arena);
   if (environment_.budget.IsExceeded() && into.rows->bytes() >= kSpilledBytesMin) {
     Spill(into.rows.get(), &into.spiller);
     into.rows = std::make_unique<Rows>(layout_, &environment_.budget);
   }
 }
 
-// Where a value cannot be computed SQL may not ask for it: all pairs are looked at.
-void JoinBuild::EvaluateRange(const Batch& batch, EvalContext& context, Vector* values) {
+// The values that the range compares; a row with a null among them matches nothing. Where one cannot be computed SQL
+// may not ask for it: all pairs are looked at.
+const Vector* JoinBuild::EvaluateRange(const Batch& batch, EvalContext& context, const uint64_t** matchable) {
   const JoinRange& range = layout_.range;
+  if (range.is_empty()) return nullptr;
+  Arena& arena = context.arena;
   const size_t probe_width = spec_.probe_types.size(), width = probe_width + batch.column_count;
-  auto* columns = context.arena.AllocateArray<Vector>(width);
+  auto* columns = arena.AllocateArray<Vector>(width);
   for (size_t c = 0; c < probe_width; ++c) columns[c] = NullConstant(spec_.probe_types[c]);
   std::copy_n(batch.columns, batch.column_count, columns + probe_width);
   const Batch pairs{batch.rows, static_cast<uint32_t>(width), columns};
   if (context.memo != nullptr) context.memo->Begin(pairs);
+  auto* values = arena.AllocateArray<Vector>(2);
+  int count = 0;
   for (const Expr* expr : {range.sorted, range.other}) {
     if (expr == nullptr) continue;
     const std::optional<Vector> ordered = has_range() ? OrderedValues(*expr, pairs, context) : std::nullopt;
-    if (!ordered) is_range_lost_.store(true, std::memory_order_relaxed);
-    *values++ = ordered ? *ordered : Flatten(NullConstant(PENUMBRA_INT8), batch.rows, context.arena);
+    if (ordered) {
+      *matchable = AndValidity(*matchable, ordered->validity, batch.rows, arena);
+    } else {
+      if (spec_.choice != PENUMBRA_JOIN_ALL) throw EngineError(PENUMBRA_UNSUPPORTED);
+      is_range_lost_.store(true, std::memory_order_relaxed);
+    }
+    values[count++] = ordered ? *ordered : Flatten(NullConstant(PENUMBRA_INT8), batch.rows, arena);
   }
+  return values;
 }
 
 void JoinBuild::KeepColumns(BuildLocal& into, const Batch& batch, RowSelection selection, char* const* columns_of_rows,
-                            EvalContext& context) {
+                            const Vector* range_values, Arena& arena) {
   if (layout_.columns.empty()) return;
-  Arena& arena = context.arena;
   auto* columns = arena.AllocateArray<Vector>(layout_.payload.column_count());
   uint64_t longest_strings = 0;
   static const uint16_t kNoCodes[kVectorRows] = {};
@@ -186,7 +197,7 @@ void JoinBuild::KeepColumns(BuildLocal& into, const Batch& batch, RowSelection s
         FlatVector(PENUMBRA_INT2, codes != nullptr ? codes : kNoCodes, columns[c].validity);
   }
   into.longest_strings = std::max(into.longest_strings, longest_strings);
-  if (!layout_.range.is_empty()) EvaluateRange(batch, context, columns + layout_.range_column);
+  std::copy_n(range_values, layout_.payload.column_count() - layout_.range_column, columns + layout_.range_column);
   layout_.payload.Write(columns, selection, columns_of_rows, into.rows->strings);
 }
 
@@ -196,6 +207,7 @@ RowFormat JoinBuild::build_format() const {
 }
 
 void JoinBuild::Spill(Rows* rows, std::unique_ptr<JoinSpiller>* spiller) {
+  if (spec_.choice != PENUMBRA_JOIN_ALL) throw EngineError(PENUMBRA_UNSUPPORTED);
   is_spilled_.store(true, std::memory_order_relaxed);
   if (*spiller == nullptr) {
     *spiller = std::make_unique<JoinSpiller>(build_format(), kSpilledPartitions, environment_);
@@ -266,7 +278,8 @@ void JoinBuild::ReserveTable() {
   }
   const uint64_t row_count = std::accumulate(counts.begin(), counts.end(), uint64_t{0});
   const KeyRange range = ranges_.size() == 1 ? ranges_[0] : KeyRange();
-  const bool is_range = has_range() && row_count >= kRangeRowsMin && row_count < UINT32_MAX;
+  const bool is_wanted = spec_.choice != PENUMBRA_JOIN_ALL || row_count >= kRangeRowsMin;
+  const bool is_range = spec_.keys.empty() && has_range() && is_wanted && row_count < UINT32_MAX;
   const JoinForm form = is_range ? JoinForm::kRange : JoinTable::ChooseForm(spec_, range, row_count);
   table_.Reserve(form, range, counts, environment_);
   task_count_ = row_count < kParallelRows ? 1 : JoinTable::kPartitions;

@@ -87,8 +87,8 @@ class JoinBuild final : public JoinSink {
   }
   bool IsIntegerKey(size_t key) const { return IsIntegerType(spec_.keys[key].build->type, NumericForm::kPayload); }
   void KeepColumns(BuildLocal& into, const Batch& batch, RowSelection selection, char* const* columns_of_rows,
-                   EvalContext& context);
-  void EvaluateRange(const Batch& batch, EvalContext& context, Vector* values);
+                   const Vector* range_values, Arena& arena);
+  const Vector* EvaluateRange(const Batch& batch, EvalContext& context, const uint64_t** matchable);
   void CountConsumed(uint32_t rows);
   void Spill(Rows* rows, std::unique_ptr<JoinSpiller>* spiller);
   void SpillRestIfNeeded();

@@ -64,6 +64,11 @@ class HashJoinProbe final : public JoinPassProbe {
   void FindByInteger(const Vector& key, Arena& arena);
   void FindByRange(EvalContext& context);
   void FindAll();
+  void ChooseMatches(EvalContext& context);
+  template <typename IsEqual>
+  void ChooseMatches(const int64_t* bounds, IsEqual is_equal);
+  template <typename Visit>
+  void WithKeyComparison(const Visit& visit);
   void PairUniqueRows(const Vector& key, Arena& arena);
   RowSelection MatchableRows(Arena& arena) const;
   void CollectPairs();
@@ -132,7 +137,8 @@ void HashJoinProbe::Begin(const Batch& batch, EvalContext& context) {
   next_unmatched_ = 0;
   are_pairs_complete_ = false;
   matchable_ = nullptr;
-  conditions_ = table_.form() == JoinForm::kRange ? &layout_.range.rest : &spec_.conditions;
+  const bool is_tested = table_.form() == JoinForm::kRange || spec_.choice != PENUMBRA_JOIN_ALL;
+  conditions_ = is_tested ? &layout_.range.rest : &spec_.conditions;
   if (pass_matched_ == nullptr) {
     std::fill(std::begin(matched_), std::end(matched_), 0);
   } else {
@@ -173,6 +179,7 @@ void HashJoinProbe::LookUp(EvalContext& context) {
     case JoinForm::kHash:
       candidates_ = arena.AllocateArray<Candidate>(batch_.rows);
       has_words_ ? FindByWord(keys, arena) : FindByImage(keys, arena);
+      if (spec_.choice != PENUMBRA_JOIN_ALL) ChooseMatches(context);
       break;
     case JoinForm::kRange: candidates_ = arena.AllocateArray<Candidate>(batch_.rows); FindByRange(context);
   }
@@ -247,6 +254,7 @@ void HashJoinProbe::FindByRange(EvalContext& context) {
   for (int i = 0; i < 3; ++i) {
     if (bounds[i]->probe == nullptr) continue;
     const std::optional<Vector> values = OrderedValues(*bounds[i]->probe, batch_, context);
+    if (!values && spec_.choice != PENUMBRA_JOIN_ALL) throw EngineError(PENUMBRA_UNSUPPORTED);
     if (!values) return FindAll();
     values_of_rows[i] = values->values<int64_t>();
     matchable_ = AndValidity(matchable_, values->validity, batch_.rows, context.arena);
@@ -259,7 +267,8 @@ void HashJoinProbe::FindByRange(EvalContext& context) {
     const uint64_t end = greatest == nullptr ? index.rows() : index.RowsBelow(greatest[i], !range.greatest.is_strict);
     if (begin >= end) return;
     added->row = i;
-    added->run = {table_.row(begin), table_.row(end)};
+    added->run = {table_.row(spec_.choice == PENUMBRA_JOIN_GREATEST ? end - 1 : begin),
+                  table_.row(spec_.choice == PENUMBRA_JOIN_LEAST ? begin + 1 : end)};
     if (compares_other_) {
       const int64_t bound = range.is_other_reversed ? ~other[i] : other[i];
       if (range.other_bound.is_strict && bound == INT64_MAX) return;
@@ -281,6 +290,57 @@ void HashJoinProbe::FindAll() {
     candidates_[i].run = {table_.row(0), table_.row(table_.row_count())};
   }
   candidate_count_ = batch_.rows;
+}
+
+// visit(is_equal) with what compares a candidate's keys and a row's.
+template <typename Visit>
+void HashJoinProbe::WithKeyComparison(const Visit& visit) {
+  if (has_words_) {
+    visit([](const Candidate& candidate, const char* row) { return KeyLayout::Word(row) == candidate.word; });
+  } else {
+    visit([this](const Candidate& candidate, const char* row) {
+      return KeyLayout::Hash(row) == KeyLayout::Hash(candidate.image) && layout_.keys.Equal(row, candidate.image);
+    });
+  }
+}
+
+// Of each candidate's run the row that the join chooses is left. Rows with one hash are neighbours in the order of
+// their values; hardly any of them has other keys.
+void HashJoinProbe::ChooseMatches(EvalContext& context) {
+  const JoinRange& range = layout_.range;
+  const Expr& bound = range.least.probe != nullptr ? *range.least.probe : *range.greatest.probe;
+  const std::optional<Vector> values = OrderedValues(bound, batch_, context);
+  if (!values) throw EngineError(PENUMBRA_UNSUPPORTED);
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < candidate_count_; ++i) {
+    if (IsRowValid(values->validity, candidates_[i].row)) candidates_[count++] = candidates_[i];
+  }
+  candidate_count_ = count;
+  WithKeyComparison([&](auto is_equal) { ChooseMatches(values->values<int64_t>(), is_equal); });
+}
+
+template <typename IsEqual>
+void HashJoinProbe::ChooseMatches(const int64_t* bounds, IsEqual is_equal) {
+  const JoinRange& range = layout_.range;
+  const bool takes_greatest = spec_.choice == PENUMBRA_JOIN_GREATEST;
+  const uint32_t row_bytes = table_.row_bytes();
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < candidate_count_; ++i) {
+    Candidate candidate = candidates_[i];
+    const uint64_t hash = has_words_ ? KeyLayout::HashWord(candidate.word) : KeyLayout::Hash(candidate.image);
+    const int64_t bound = bounds[candidate.row];
+    char* begin = range.least.probe != nullptr ? table_.EndBelow(candidate.run, hash, bound, range.least.is_strict)
+                                               : table_.EndBelow(candidate.run, hash, INT64_MIN, false);
+    char* end = range.least.probe != nullptr ? table_.EndBelow(candidate.run, hash, INT64_MAX, true)
+                                             : table_.EndBelow(candidate.run, hash, bound, !range.greatest.is_strict);
+    while (begin < end && !is_equal(candidate, takes_greatest ? end - row_bytes : begin)) {
+      takes_greatest ? end -= row_bytes : begin += row_bytes;
+    }
+    if (begin >= end) continue;
+    candidate.run = takes_greatest ? JoinTable::Run{end - row_bytes, end} : JoinTable::Run{begin, begin + row_bytes};
+    candidates_[count++] = candidate;
+  }
+  candidate_count_ = count;
 }
 
 // Each row has one match or none: no candidates, no notes of matches.
@@ -351,12 +411,8 @@ void HashJoinProbe::CollectPairs() {
     });
   } else if (table_.form() == JoinForm::kArray || table_.form() == JoinForm::kRange) {
     CollectPairs([](const Candidate&, const char*) { return true; });
-  } else if (has_words_) {
-    CollectPairs([](const Candidate& candidate, const char* row) { return KeyLayout::Word(row) == candidate.word; });
   } else {
-    CollectPairs([this](const Candidate& candidate, const char* row) {
-      return KeyLayout::Hash(row) == KeyLayout::Hash(candidate.image) && layout_.keys.Equal(row, candidate.image);
-    });
+    WithKeyComparison([this](auto is_equal) { CollectPairs(is_equal); });
   }
 }
 

@@ -83,7 +83,7 @@ bool IsRangeComparison(const Expr& condition) {
 }
 
 JoinRange::JoinRange(const JoinSpec& spec) {
-  if (!spec.keys.empty()) return;
+  if (!spec.keys.empty() && spec.choice == PENUMBRA_JOIN_ALL) return;
   std::vector<Comparison> comparisons;
   for (const Expr* condition : spec.conditions) {
     const std::optional<Comparison> comparison = AsComparison(*condition, spec.probe_types.size());

@@ -23,7 +23,7 @@ struct JoinRange {
     bool is_strict = false;
   };
 
-  // Without keys; is_empty() if no condition is of use.
+  // is_empty(): rows are not searched so.
   explicit JoinRange(const JoinSpec& spec);
   bool is_empty() const { return sorted == nullptr; }
 

@@ -66,7 +66,8 @@ bool JoinSpec::CanLoseProbeRows() const {
 }
 
 bool JoinSpec::CanBeUnsupported() const {
-  return std::any_of(keys.begin(), keys.end(), [](const JoinKeySpec& key) { return key.probe->can_be_unsupported; }) ||
+  return choice != PENUMBRA_JOIN_ALL ||
+         std::any_of(keys.begin(), keys.end(), [](const JoinKeySpec& key) { return key.probe->can_be_unsupported; }) ||
          std::any_of(conditions.begin(), conditions.end(),
                      [](const Expr* condition) { return condition->can_be_unsupported; });
 }

@@ -18,6 +18,7 @@ struct JoinKeySpec {
 
 struct JoinSpec {
   PenumbraJoinKind kind = PENUMBRA_JOIN_INNER;
+  PenumbraJoinChoice choice = PENUMBRA_JOIN_ALL;
   bool is_null_aware = false;
   uint64_t build_rows_max = 0;  // see PenumbraJoin
   std::vector<JoinKeySpec> keys;

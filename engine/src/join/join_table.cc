@@ -73,6 +73,7 @@ JoinLayout::JoinLayout(const JoinSpec& spec)
     : keys(KeyTypes(spec)),
       range(spec),
       columns(spec.BuildColumnsKept()),
+      sorts_runs(!range.is_empty() && !spec.keys.empty()),
       payload(PayloadTypes(spec, range, columns, &code_columns, &range_column)) {
   payload_offset = keys.compared_bytes();
   columns_bytes = columns.empty() ? 0 : payload.row_bytes();
@@ -93,7 +94,9 @@ const std::array<uint16_t, 2048> JoinTable::kTags = [] {
 }();
 
 JoinForm JoinTable::ChooseForm(const JoinSpec& spec, const KeyRange& range, uint64_t rows) {
-  if (spec.keys.size() != 1 || spec.keys[0].nulls_are_equal || range.is_empty()) return JoinForm::kHash;
+  if (spec.keys.size() != 1 || spec.keys[0].nulls_are_equal || range.is_empty() || spec.choice != PENUMBRA_JOIN_ALL) {
+    return JoinForm::kHash;
+  }
   if (!spec.has_build_columns() && spec.conditions.empty() && KeyBitmap::IsWorthIt(range, rows)) {
     return JoinForm::kBitmap;
   }
@@ -153,6 +156,7 @@ void JoinTable::ReserveDirectory(const std::vector<uint64_t>& partition_rows, co
   shift_ = 64 - bits;
   directory_ = AllocateZeros<uint64_t>((size_t{1} << bits) + 1, environment);
   directory_[0] = reinterpret_cast<uint64_t>(rows_) << 16;
+  if (layout_.sorts_runs) values_in_runs_ = memory_->AllocateArray<int64_t>(row_count_);
 }
 
 template <typename Visit>
@@ -220,36 +224,70 @@ void JoinTable::EnterArray(int round, const std::vector<const RowPages*>& rows,
 // Without keys one partition has all rows.
 void JoinTable::EnterRange(const std::vector<const RowPages*>& rows, const ExecutionEnvironment& environment) {
   if (std::all_of(rows.begin(), rows.end(), [](const RowPages* some) { return some->row_count() == 0; })) return;
-  const bool has_others = layout_.range.other != nullptr;
-  const auto value_of = [this](const char* row, int place) {
-    return layout_.payload.Get<int64_t>(row + layout_.payload_offset, layout_.range_column + place);
-  };
-  const auto is_null = [this](const char* row, int place) {
-    return layout_.payload.IsNull(row + layout_.payload_offset, layout_.range_column + place);
-  };
   Arena sorting(budget_);
   auto* entries = sorting.AllocateArray<hwy::uint128_t>(row_count_);
-  uint64_t count = 0, end = row_count_;
+  uint64_t count = 0;
   ForEachRow(rows, environment, [&](const char* row) {
-    if (is_null(row, 0) || (has_others && is_null(row, 1))) {
-      std::memcpy(this->row(--end), row + skipped_bytes_, row_bytes_);
-    } else {
-      entries[count++] = {reinterpret_cast<uint64_t>(row), static_cast<uint64_t>(value_of(row, 0)) ^ kSignBit};
-    }
+    entries[count++] = {reinterpret_cast<uint64_t>(row), static_cast<uint64_t>(RangeValue(row, 0)) ^ kSignBit};
   });
-  if (count == 0) return;
   entries = SortEntries(entries, count, environment, sorting);
   auto* sorted = memory_->AllocateArray<int64_t>(count);
-  auto* others = has_others ? memory_->AllocateArray<int64_t>(count) : nullptr;
+  auto* others = layout_.range.other != nullptr ? memory_->AllocateArray<int64_t>(count) : nullptr;
   for (uint64_t i = 0; i < count; ++i) {
     if (i % kRowsBetweenChecks == 0) environment.CheckCancelled();
     if (i + kRowsAhead < count) __builtin_prefetch(reinterpret_cast<const char*>(entries[i + kRowsAhead].lo));
     const char* row = reinterpret_cast<const char*>(entries[i].lo);
     sorted[i] = static_cast<int64_t>(entries[i].hi ^ kSignBit);
-    if (has_others) others[i] = layout_.range.is_other_reversed ? ~value_of(row, 1) : value_of(row, 1);
+    if (others != nullptr) others[i] = layout_.range.is_other_reversed ? ~RangeValue(row, 1) : RangeValue(row, 1);
     std::memcpy(this->row(i), row + skipped_bytes_, row_bytes_);
   }
   range_index_.Build(sorted, others, count, memory_.get());
+}
+
+// By the hash, then the value.
+void JoinTable::SortRuns(uint32_t partition, const ExecutionEnvironment& environment) {
+  struct Entry {
+    uint64_t hash;
+    int64_t value;
+    const char* row;
+  };
+  const size_t slots = (size_t{1} << (64 - shift_)) / partition_begins_.size();
+  const uint64_t* slot = directory_ + 1 + partition * slots;
+  std::vector<Entry> entries;
+  std::vector<char> copies;
+  uint64_t number = partition_begins_[partition];
+  for (size_t i = 0; i < slots; ++i) {
+    char *begin = row(number), *end = RowOf(slot[i]);
+    entries.clear();
+    for (const char* row = begin; row != end; row += row_bytes_) {
+      entries.push_back({KeyLayout::Hash(row), RangeValue(row, 0), row});
+    }
+    if (entries.size() > 1) {
+      environment.CheckCancelled();
+      std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) {
+        return a.hash < b.hash || (a.hash == b.hash && a.value < b.value);
+      });
+      copies.assign(begin, end);
+    }
+    for (size_t e = 0; e < entries.size(); ++e) {
+      if (entries.size() > 1) std::memcpy(begin + e * row_bytes_, copies.data() + (entries[e].row - begin), row_bytes_);
+      values_in_runs_[number++] = entries[e].value;
+    }
+  }
+}
+
+char* JoinTable::EndBelow(const Run& run, uint64_t hash, int64_t bound, bool is_strict) const {
+  const uint64_t begin = static_cast<uint64_t>(run.begin - rows_) / row_bytes_;
+  uint64_t below = 0;
+  for (uint64_t left = static_cast<uint64_t>(run.end - run.begin) / row_bytes_; left > 0;) {
+    const uint64_t half = left / 2, middle = begin + below + half;
+    const uint64_t found = KeyLayout::Hash(row(middle));
+    const int64_t value = values_in_runs_[middle];
+    const bool is_below = found < hash || (found == hash && (value < bound || (is_strict && value == bound)));
+    below += is_below ? half + 1 : 0;
+    left = is_below ? left - half - 1 : half;
+  }
+  return row(begin + below);
 }
 
 void JoinTable::EnterDirectory(uint32_t partition, const std::vector<const RowPages*>& rows,
@@ -273,6 +311,7 @@ void JoinTable::EnterDirectory(uint32_t partition, const std::vector<const RowPa
     std::memcpy(RowOf(end), row, row_bytes_);
     end += uint64_t{row_bytes_} << 16;
   });
+  if (layout_.sorts_runs) SortRuns(partition, environment);
 }
 
 }  // namespace penumbra

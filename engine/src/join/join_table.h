@@ -52,6 +52,7 @@ struct JoinLayout {
   std::vector<int> columns;       // of the build input that rows keep, in the order of `payload`
   std::vector<int> code_columns;  // for each of them its codes' place in `payload`, behind them; -1: it has none
   int range_column = -1;          // of the sorted value; the other one is behind it
+  bool sorts_runs;                // rows of the hash table with one hash are in the order of that value
   RowLayout payload;
   uint32_t payload_offset;
   uint32_t columns_bytes;  // of the payload; the flag follows
@@ -111,6 +112,9 @@ class JoinTable {
     *run = {RowOf(slot[0]), RowOf(slot[1])};
     return (slot[1] & tag) == tag;
   }
+  // Of a run of Find(), where runs are sorted: the rows that have the hash and are before the first whose value is at
+  // least (or, if it is strict, more than) the bound.
+  char* EndBelow(const Run& run, uint64_t hash, int64_t bound, bool is_strict) const;
   void Prefetch(uint64_t hash) const { __builtin_prefetch(directory_ + PrefixOf(hash)); }
   // The rows that have the key.
   bool FindInteger(int64_t key, Run* run) const {
@@ -131,6 +135,10 @@ class JoinTable {
   void ReserveDirectory(const std::vector<uint64_t>& partition_rows, const ExecutionEnvironment& environment);
   void EnterArray(int round, const std::vector<const RowPages*>& rows, const ExecutionEnvironment& environment);
   void EnterRange(const std::vector<const RowPages*>& rows, const ExecutionEnvironment& environment);
+  int64_t RangeValue(const char* row, int place) const {
+    return layout_.payload.Get<int64_t>(row + layout_.payload_offset, layout_.range_column + place);
+  }
+  void SortRuns(uint32_t partition, const ExecutionEnvironment& environment);
   void EnterDirectory(uint32_t partition, const std::vector<const RowPages*>& rows,
                       const ExecutionEnvironment& environment);
 
@@ -161,8 +169,8 @@ class JoinTable {
   int64_t least_ = 0;
   uint64_t span_ = 0;
   bool is_unique_ = false;
-  // kRange. Rows with a null among the compared values are behind its rows.
-  RangeIndex range_index_;
+  RangeIndex range_index_;             // kRange
+  int64_t* values_in_runs_ = nullptr;  // kHash, of a join that chooses rows: by row, what the range compares
 };
 
 }  // namespace penumbra

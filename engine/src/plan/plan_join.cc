@@ -1,4 +1,5 @@
 // Building joins: what the plan checks of one.
+#include "join/join_range.h"
 #include "plan/plan.h"
 
 namespace penumbra {
@@ -41,7 +42,7 @@ PenumbraOperator Plan::AddJoin(PenumbraOperator probe, PenumbraOperator build, c
     reason_ = "an input that another operator has";
     return -1;
   }
-  JoinSpec spec{join.kind, join.is_null_aware, join.build_rows_max};
+  JoinSpec spec{join.kind, join.choice, join.is_null_aware, join.build_rows_max};
   for (int i = 0; i < join.key_count; ++i) {
     const PenumbraJoinKey& key = join.keys[i];
     if (!CheckExprs(&key.probe, 1) || !CheckExprs(&key.build, 1) || !CheckColumns(probe, &key.probe, 1) ||
@@ -74,6 +75,11 @@ PenumbraOperator Plan::AddJoin(PenumbraOperator probe, PenumbraOperator build, c
   for (int i = 0; i < join.condition_count; ++i) Use(join.conditions[i]);
   spec.probe_types = operators_[probe].output_types();
   spec.build_types = operators_[build].output_types();
+  if (spec.choice != PENUMBRA_JOIN_ALL && (JoinRange(spec).is_empty() || spec.conditions.size() != 1 ||
+                                           (spec.kind != PENUMBRA_JOIN_INNER && spec.kind != PENUMBRA_JOIN_LEFT))) {
+    reason_ = "a join that chooses rows without an order";
+    return -1;
+  }
   const PenumbraOperator id = Append(Operator::Kind::kJoin, probe);
   Operator& added = operators_[id];
   added.inputs.push_back(build);

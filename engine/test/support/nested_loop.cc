@@ -147,6 +147,21 @@ bool NaiveJoin::IsMatch(const std::vector<Value>& probe, const std::vector<Value
   });
 }
 
+std::vector<size_t> NaiveJoin::MatchesOf(const std::vector<Value>& probe, const Relation& build) const {
+  std::vector<size_t> matches;
+  for (size_t b = 0; b < build.rows.size(); ++b) {
+    if (IsMatch(probe, build.rows[b])) matches.push_back(b);
+  }
+  if (choice == PENUMBRA_JOIN_ALL || matches.empty()) return matches;
+  const size_t column = static_cast<size_t>(std::max(conditions[0].left, conditions[0].right)) - probe.size();
+  const auto is_less = [&](size_t a, size_t b) {
+    return build.rows[a][column].equality_class < build.rows[b][column].equality_class;
+  };
+  const bool takes_least = choice == PENUMBRA_JOIN_LEAST;
+  return {takes_least ? *std::min_element(matches.begin(), matches.end(), is_less)
+                      : *std::max_element(matches.begin(), matches.end(), is_less)};
+}
+
 bool NaiveJoin::Run(const Relation& probe, const Relation& build, Relation* output) const {
   const std::vector<Value> no_probe(probe.types.size()), no_build(build.types.size());
   const bool has_pairs = kind == PENUMBRA_JOIN_INNER || kind == PENUMBRA_JOIN_LEFT || kind == PENUMBRA_JOIN_SINGLE ||
@@ -160,8 +175,7 @@ bool NaiveJoin::Run(const Relation& probe, const Relation& build, Relation* outp
   for (const auto& row : build.rows) has_null_key |= is_null_aware && row[keys[0].build].is_null();
   for (const auto& row : probe.rows) {
     int matches = 0;
-    for (size_t b = 0; b < build.rows.size(); ++b) {
-      if (!IsMatch(row, build.rows[b])) continue;
+    for (size_t b : MatchesOf(row, build)) {
       ++matches;
       is_build_matched[b] = true;
       if (has_pairs) output->rows.push_back(Pair(row, build.rows[b]));
@@ -195,7 +209,7 @@ PenumbraOperator AddJoin(PlanBuilder& plan, PenumbraOperator probe, PenumbraOper
     conditions.push_back(plan.Call(function, PENUMBRA_BOOL,
                                    {plan.PairColumn(probe, build, left), plan.PairColumn(probe, build, right)}));
   }
-  return plan.Join(probe, build, join.kind, keys, conditions, join.is_null_aware);
+  return plan.Join(probe, build, join.kind, keys, conditions, join.is_null_aware, 0, join.choice);
 }
 
 }  // namespace penumbra::test

@@ -64,8 +64,11 @@ struct NaiveJoin {
   bool is_null_aware = false;
   std::vector<Key> keys;
   std::vector<Comparison> conditions;
+  PenumbraJoinChoice choice = PENUMBRA_JOIN_ALL;  // by the build side's column of the only condition
 
   bool IsMatch(const std::vector<Value>& probe, const std::vector<Value>& build) const;
+  // Build rows.
+  std::vector<size_t> MatchesOf(const std::vector<Value>& probe, const Relation& build) const;
   // False: an error.
   bool Run(const Relation& probe, const Relation& build, Relation* output) const;
 };

@@ -210,14 +210,15 @@ PenumbraExpr PlanBuilder::PairColumn(PenumbraOperator probe, PenumbraOperator bu
 PenumbraOperator PlanBuilder::Join(PenumbraOperator probe, PenumbraOperator build, PenumbraJoinKind kind,
                                    const std::vector<PenumbraJoinKey>& keys,
                                    const std::vector<PenumbraExpr>& conditions, bool is_null_aware,
-                                   uint64_t build_rows_max) {
+                                   uint64_t build_rows_max, PenumbraJoinChoice choice) {
   const PenumbraJoin join = {kind,
                              is_null_aware,
                              keys.data(),
                              static_cast<int>(keys.size()),
                              conditions.data(),
                              static_cast<int>(conditions.size()),
-                             build_rows_max};
+                             build_rows_max,
+                             choice};
   Keep(penumbra_plan_add_join(plan_, probe, build, &join));
   return current_;
 }

@@ -92,7 +92,8 @@ class PlanBuilder {
   PenumbraExpr PairColumn(PenumbraOperator probe, PenumbraOperator build, int column);
   PenumbraOperator Join(PenumbraOperator probe, PenumbraOperator build, PenumbraJoinKind kind,
                         const std::vector<PenumbraJoinKey>& keys, const std::vector<PenumbraExpr>& conditions = {},
-                        bool is_null_aware = false, uint64_t build_rows_max = 0);
+                        bool is_null_aware = false, uint64_t build_rows_max = 0,
+                        PenumbraJoinChoice choice = PENUMBRA_JOIN_ALL);
   void Union(std::initializer_list<PenumbraOperator> inputs);
   void Unnest(const std::vector<PenumbraUnnestList>& lists, bool keeps_empty, bool has_ordinality);
   void Repeat(int times);

@@ -81,9 +81,47 @@ SELECT same('SELECT k, id FROM events JOIN periods ON (id > 50 OR id < 100 / (k 
 SELECT same('SELECT k, id FROM events JOIN (SELECT * FROM periods WHERE id > 100) p ON ts BETWEEN begins AND ends');
 SELECT same('SELECT k, id FROM events JOIN (SELECT * FROM periods WHERE id < 4) p ON ts BETWEEN begins AND ends');
 SELECT same('SELECT count(*) FROM events a JOIN events b ON a.k >= b.k');
+-- Correlated subqueries: of the rows within bounds, and of the nearest row. Rows as near as others are alike.
+CREATE TABLE quotes (symbol text COLLATE "C", venue int, at timestamp, price numeric(8,2));
+INSERT INTO quotes SELECT 'S' || i % 7, i % 3, timestamp '2024-01-01' + i * interval '11 minutes', i % 500 / 4.0
+FROM generate_series(1, 3000) i;
+INSERT INTO quotes VALUES ('S1', 1, NULL, 1), ('S1', 1, 'infinity', 2), ('S2', 2, '-infinity', 3), (NULL, NULL, '2024-01-05', 4);
+CREATE TABLE trades (id int, symbol text COLLATE "C", venue int, at timestamp);
+INSERT INTO trades SELECT i, 'S' || i % 9, i % 4, timestamp '2023-12-31' + i * interval '29 minutes' FROM generate_series(1, 1200) i;
+INSERT INTO trades VALUES (1201, NULL, 1, '2024-01-06'), (1202, 'S1', 1, NULL), (1203, 'S1', 1, 'infinity'), (1204, 'S2', 2, '-infinity');
+ANALYZE quotes, trades;
+SELECT penumbra.load('quotes'), penumbra.load('trades');
+-- Whether the join chooses rows.
+CREATE FUNCTION chooses(query text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+  line text;
+  result text := same(query);
+BEGIN
+  FOR line IN EXECUTE 'EXPLAIN (COSTS OFF) ' || query LOOP
+    result := coalesce(substring(line FROM 'Vector As-Of Join|Vector Join Choice: .*|row_number\(\) <= .*') || ', ', '') || result;
+  END LOOP;
+  RETURN result;
+END $$;
+SELECT condition, ordered, chooses(format('SELECT id, price FROM trades t %s (SELECT price FROM quotes q WHERE q.symbol = t.symbol AND %s ORDER BY %s LIMIT 1) x ON true',
+  joined, condition, ordered))
+FROM (VALUES ('LEFT JOIN LATERAL', 'q.at <= t.at', 'q.at DESC'), ('JOIN LATERAL', 'q.at < t.at', 'q.at DESC'),
+  ('LEFT JOIN LATERAL', 't.at <= q.at', 'q.at'), ('JOIN LATERAL', 'q.at > t.at', 'q.at NULLS FIRST'), ('JOIN LATERAL', 'q.at > t.at', 'q.at DESC'),
+  ('JOIN LATERAL', 'q.at <= t.at AND q.venue = t.venue', 'q.at DESC'), ('JOIN LATERAL', 'q.at <= t.at AND price > 20', 'q.at DESC'),
+  -- What the join cannot choose by.
+  ('JOIN LATERAL', 'q.at <= t.at AND q.venue < t.venue', 'q.at DESC'), ('JOIN LATERAL', 'q.at <= t.at', 'q.at DESC, price'),
+  ('JOIN LATERAL', 'q.at <= t.at', 'q.at - interval ''1 day'' DESC'), ('JOIN LATERAL', 'q.at + interval ''1 day'' <= t.at', 'q.at DESC')) v (joined, condition, ordered);
+SELECT chooses('SELECT id, (SELECT price FROM quotes q WHERE q.symbol = t.symbol AND q.at <= t.at ORDER BY at DESC LIMIT 1) FROM trades t');
+SELECT chooses('SELECT id, (SELECT price FROM quotes q WHERE q.at <= t.at ORDER BY at DESC LIMIT 1) FROM trades t');
+SELECT chooses('SELECT id, (SELECT price FROM quotes q WHERE q.at >= t.at AND symbol = ''S3'' ORDER BY at LIMIT 1) FROM trades t');
+SELECT chooses('SELECT id, (SELECT price FROM quotes q WHERE q.at <= t.at ORDER BY at DESC LIMIT 1 OFFSET 1) FROM trades t');
+SELECT chooses('SELECT id, (SELECT count(*) FROM quotes q WHERE q.at BETWEEN t.at - interval ''2 hours'' AND t.at) FROM trades t');
+SELECT chooses('SELECT id, (SELECT sum(price) FROM quotes q WHERE q.at > t.at AND q.venue <> t.venue) FROM trades t WHERE id % 10 = 1');
+SELECT chooses('SELECT id FROM trades t WHERE (SELECT count(*) FROM quotes q WHERE q.at BETWEEN t.at - interval ''2 hours'' AND t.at) > 10');
+
 -- Past the memory.
 SET work_mem = '64kB';
 SET hash_mem_multiplier = 1;
 SELECT same('SELECT count(*), sum(length(b.t)) FROM events a JOIN (SELECT k, f, repeat(''x'', 200) || k AS t FROM events) b ON a.k >= b.k AND a.k < b.k + 20');
+SELECT same('SELECT id, price FROM trades t LEFT JOIN LATERAL (SELECT price FROM quotes q WHERE q.symbol = t.symbol AND q.at <= t.at ORDER BY q.at DESC LIMIT 1) x ON true');
 RESET work_mem;
 DROP SCHEMA ranges CASCADE;

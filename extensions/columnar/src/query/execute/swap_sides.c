@@ -55,8 +55,8 @@ can_swap(const PipelineStage *join)
 {
 	PenumbraJoinKind kind;
 
-	return !join->is_null_aware && join->join_keys != NIL && find_swapped_kind(join->join_kind, &kind) &&
-		pipeline_commuted_keys(join->join_keys) != NIL;
+	return !join->is_null_aware && join->join_choice == PENUMBRA_JOIN_ALL && join->join_keys != NIL &&
+		find_swapped_kind(join->join_kind, &kind) && pipeline_commuted_keys(join->join_keys) != NIL;
 }
 
 /* Whether rows may leave before every join is built. */

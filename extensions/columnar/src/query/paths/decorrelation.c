@@ -26,9 +26,12 @@
 
 #include "query/paths/decorrelation.h"
 #include "query/paths/limits.h"
+#include "query/pipeline/can_fail.h"
 #include "query/pipeline/comparison_key.h"
 #include "query/pipeline/pipeline.h"
 #include "query/pipeline/rel_pipeline.h"
+#include "query/pipeline/stage_scan.h"
+#include "query/pipeline/translation.h"
 
 Node *
 decorrelation_replace(Node *node, void *context)
@@ -175,9 +178,42 @@ dependences_of_values(List *params, const ParamValues *values)
 	return dependences;
 }
 
+/* Whether the engine searches rows by the join's condition. */
+static bool
+is_range(Node *condition)
+{
+	Translation *translation = translation_begin(NIL, NULL);
+	PenumbraExpr expr = stage_scan_translate_pair(translation, condition);
+	bool		is_range = expr >= 0 && penumbra_plan_is_range(translation->plan, expr);
+
+	translation_end(translation);
+	return is_range;
+}
+
+/* Whether one of the clauses compares an expression of the Params with one of columns so that the engine searches. */
+static bool
+has_range(List *clauses, List *params, List *values)
+{
+	ListCell   *lc;
+
+	foreach(lc, clauses)
+	{
+		OpExpr	   *clause = lfirst(lc);
+
+		for (int i = 0; IsA(clause, OpExpr) && list_length(clause->args) == 2 && i < 2; i++)
+		{
+			if (decorrelation_is_outer(list_nth(clause->args, i), params) &&
+				!rel_pipeline_has_param(list_nth(clause->args, 1 - i), params) &&
+				is_range(with_values(clause, params, values)))
+				return true;
+		}
+	}
+	return false;
+}
+
 /*
- * Joins the stage with the Params' values, by what it depends on so far; the other clauses see the pairs.  Without a
- * key each pair would be looked at, where PostgreSQL's executions skip what zone maps exclude.
+ * Joins the stage with the Params' values, by what it depends on so far; the other clauses see the pairs.  Where each
+ * pair would be looked at, PostgreSQL's executions are better, which skip what zone maps exclude.
  */
 static bool
 join_values(Decorrelated *result, List *others, List *params, ParamValues *values)
@@ -188,7 +224,8 @@ join_values(Decorrelated *result, List *others, List *params, ParamValues *value
 	List	   *keys = NIL;
 	ListCell   *lc;
 
-	if (values == NULL || values->is_joined || result->dependences == NIL)
+	if (values == NULL || values->join != NULL ||
+		(result->dependences == NIL && !has_range(others, params, values->columns)))
 		return false;
 	foreach(lc, result->dependences)
 	{
@@ -203,7 +240,7 @@ join_values(Decorrelated *result, List *others, List *params, ParamValues *value
 	join->inputs = list_make2(result->stage, values->stage);
 	join->join_kind = PENUMBRA_JOIN_INNER;
 	join->join_keys = keys;
-	values->is_joined = true;
+	values->join = join;
 	result->stage = join;
 	result->dependences = dependences_of_values(params, values);
 	result->values = values->columns;
@@ -342,9 +379,46 @@ find_count(const Node *count, int64 *value)
 	return *value >= 0;
 }
 
+/* Whether the projection's output of that name is the input's. */
+static bool
+passes_on(const PipelineStage *projection, Node *name)
+{
+	int			place = pipeline_find_expr(projection->names != NIL ? projection->names : projection->exprs, name);
+
+	return place >= 0 && equal(list_nth(projection->exprs, place), name);
+}
+
+/*
+ * The first row for each value of the Params, where the join with them has one more condition than its keys, and the
+ * rows' order is that of the value that it compares: at <= $1 ORDER BY at DESC LIMIT 1.  The values look for it among
+ * the subquery's rows.  That condition must not fail, since the engine tests it for other pairs than PostgreSQL does.
+ */
+static bool
+choose_in_join(const PipelineStage *sort, ParamValues *values)
+{
+	const PipelineStage *input = linitial(sort->inputs);
+	PipelineStage *join = values != NULL && values->has_room ? values->join : NULL;
+	OpExpr	   *condition = join != NULL && list_length(join->exprs) == 1 ? linitial(join->exprs) : NULL;
+	List	   *keys = condition != NULL ? pipeline_commuted_keys(join->join_keys) : NIL;
+
+	while (input->kind == PIPELINE_PROJECTION && passes_on(input, linitial(sort->exprs)))
+		input = linitial(input->inputs);
+	if (condition == NULL || list_length(keys) != list_length(join->join_keys) || input != join ||
+		list_length(sort->exprs) != 1 || !IsA(condition, OpExpr) ||
+		!list_member(condition->args, linitial(sort->exprs)) || expr_can_fail((Node *) condition) ||
+		!is_range((Node *) condition))
+		return false;
+	join->inputs = list_make2(lsecond(join->inputs), linitial(join->inputs));
+	join->join_keys = keys;
+	join->join_choice = linitial_int(sort->sort_flags) & PIPELINE_SORT_DESCENDING ? PENUMBRA_JOIN_GREATEST
+		: PENUMBRA_JOIN_LEAST;
+	values->chooses = true;
+	return true;
+}
+
 /* The first rows for each value of the Params: those whose row_number() over a window of the columns is so small. */
 static bool
-decorrelate_limit(Decorrelated *result, PipelineStage *stage, List *params)
+decorrelate_limit(Decorrelated *result, PipelineStage *stage, List *params, ParamValues *values)
 {
 	Pipeline	window = {.top = linitial(stage->inputs)};
 	int64		offset = 0;
@@ -359,6 +433,11 @@ decorrelate_limit(Decorrelated *result, PipelineStage *stage, List *params)
 	/* The same rows for all. */
 	if (result->dependences == NIL)
 		return !limits_is_unknown(stage);
+	if (limit == 1 && offset == 0 && choose_in_join(stage, values))
+	{
+		result->stage = linitial(stage->inputs);
+		return true;
+	}
 	append_columns(result->dependences, &keys, NULL);
 	number = pipeline_add_row_number(&window, list_concat_copy(keys, stage->exprs), stage->sort_flags);
 	conditions = list_make1(pipeline_compare_int8(number, BTLessEqualStrategyNumber,
@@ -417,7 +496,7 @@ decorrelation_of_stage(PipelineStage *given, List *params, ParamValues *values)
 		case PIPELINE_SORT:
 			if (stage->limit == NULL && stage->offset == NULL)
 				result.stage = linitial(stage->inputs);
-			else if (!decorrelate_limit(&result, stage, params))
+			else if (!decorrelate_limit(&result, stage, params, values))
 				return failed;
 			break;
 		case PIPELINE_WINDOW:

@@ -92,9 +92,8 @@ examine_clause(PlannerInfo *root, RestrictInfo *rinfo)
 {
 	Planning   *planning = planning_current();
 	JoinClause *clause;
-	PipelineStage scan = {.kind = PIPELINE_SCAN};
 	Translation *translation;
-	PenumbraExpr expr = -1;
+	PenumbraExpr expr;
 	MemoryContext context;
 	ListCell   *lc;
 
@@ -109,19 +108,8 @@ examine_clause(PlannerInfo *root, RestrictInfo *rinfo)
 	clause->normalized = relation_numbers_normalize(root, (Node *) rinfo->clause);
 	context = CurrentMemoryContext;
 	translation = translation_begin(NIL, NULL);
-	translation->conditional_depth++;	/* there may be no pairs */
-	foreach(lc, pull_var_clause(clause->normalized, PVC_RECURSE_AGGREGATES | PVC_RECURSE_PLACEHOLDERS))
-	{
-		PenumbraType type;
-		Var		   *var = lfirst(lc);
-
-		if (var->varattno <= 0 || !translate_type(var->vartype, &type))
-			clause->refusal = "column that joins cannot use";
-		scan.exprs = list_append_unique(scan.exprs, var);
-	}
-	if (clause->refusal == NULL && stage_scan_add_to_plan(translation, &scan))
-		expr = translate_expr(translation, clause->normalized);
-	if (clause->refusal == NULL && expr < 0)
+	expr = stage_scan_translate_pair(translation, clause->normalized);
+	if (expr < 0)
 		clause->refusal = MemoryContextStrdup(context, translation->reason);
 	clause->is_key = clause->refusal == NULL && rinfo->can_join &&
 		is_key(translation, (OpExpr *) clause->normalized);

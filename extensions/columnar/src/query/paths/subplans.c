@@ -224,6 +224,17 @@ find_values(const Subquery *subquery, ParamValues *values, RelPipeline *planned)
 	return true;
 }
 
+/* A row that a join's table is made of, with a few columns. */
+#define BUILT_ROW_BYTES 100
+
+/* Whether the tables' rows, if none is filtered, can be the build side of a join that must not spill. */
+static bool
+has_room(const RelPipeline *planned)
+{
+	return planned->input_rows * BUILT_ROW_BYTES <=
+		cost_memory_bytes(cost_threads(planned->input_rows, planned->is_rescanned));
+}
+
 /*
  * Takes the Params out of the subquery's stages by a join with their values, and adds what it costs.  Nothing comes
  * back if PostgreSQL's executions cost less.
@@ -240,13 +251,23 @@ decorrelate_by_values(const Subquery *subquery, RelPipeline *planned)
 
 	if (!find_values(subquery, &values, &outer))
 		return failed;
+	values.has_room = has_room(planned);
 	decorrelated = decorrelation_of_stage(planned->pipeline->top, subquery->params, &values);
 	if (decorrelated.stage == NULL)
 		return failed;
 	cost_without_rescans(planned);
-	pairs = outer.rows * Max(values.rows, 1);
 	planned->rows = Max(rows, planned->input_rows);
-	cost_add_join(planned, &outer, 1, list_length(values.columns), 1, pairs, pairs, outer.rows * rows);
+	if (values.chooses)
+	{
+		cost_add_join(&outer, planned, 1, 1, 1, outer.rows, outer.rows, outer.rows);
+		outer.pipeline = planned->pipeline;
+		*planned = outer;
+	}
+	else
+	{
+		pairs = outer.rows * Max(values.rows, 1);
+		cost_add_join(planned, &outer, 1, list_length(values.columns), 1, pairs, pairs, outer.rows * rows);
+	}
 	if (!MODE_IS_FORCED() &&
 		subquery->call_cost * subquery->outer->rows < planned->startup_cost + planned->run_cost)
 		return failed;

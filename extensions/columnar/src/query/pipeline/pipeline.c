@@ -304,7 +304,8 @@ stage_to_list(const PipelineStage *stage, List *inputs)
 	fields = list_concat(fields, list_make5(stage->source, rows_to_node(stage->probe_rows),
 											rows_to_node(stage->build_rows), stage->frames,
 											makeBoolean(stage->may_refuse_lists)));
-	return list_concat(fields, list_make2(makeInteger(stage->single_cte), makeBoolean(stage->nulls_are_equal)));
+	return list_concat(fields, list_make3(makeInteger(stage->single_cte), makeBoolean(stage->nulls_are_equal),
+										  makeInteger(stage->join_choice)));
 }
 
 /* Adds the stage after its inputs, which it has by their places in the list; returns its own. */
@@ -357,6 +358,7 @@ stage_from_list(List *fields, const List *before)
 	stage->may_refuse_lists = boolVal(list_nth(fields, 20));
 	stage->single_cte = intVal(list_nth(fields, 21));
 	stage->nulls_are_equal = boolVal(list_nth(fields, 22));
+	stage->join_choice = intVal(list_nth(fields, 23));
 	stage->operator = -1;
 	return stage;
 }

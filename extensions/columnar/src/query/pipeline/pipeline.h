@@ -71,6 +71,7 @@ typedef struct PipelineStage
 	List	   *source_columns;	/* Vars of it */
 	Path	   *source_path;	/* of a table */
 	PenumbraJoinKind join_kind;
+	PenumbraJoinChoice join_choice; /* which of the matches come out, by the only condition */
 	bool		is_null_aware;	/* of an anti join: NOT IN */
 	bool		nulls_are_equal;	/* in all join_keys: IS NOT DISTINCT FROM */
 	bool		may_refuse_lists;	/* of unnesting, which is an inner or left join with each row's lists, in exprs */

@@ -47,7 +47,7 @@ add_to_plan(Translation *translation, PipelineStage *stage, const StageInput *in
 	PenumbraExpr *conditions = palloc(sizeof(PenumbraExpr) * Max(condition_count, 1));
 	PenumbraJoin join = {.kind = stage->join_kind,.is_null_aware = stage->is_null_aware,.keys = keys,
 		.key_count = list_length(stage->join_keys),.conditions = conditions,
-	.condition_count = condition_count,.build_rows_max = (uint64) stage->build_rows_max};
+	.condition_count = condition_count,.build_rows_max = (uint64) stage->build_rows_max,.choice = stage->join_choice};
 	bool		is_taken;
 	ListCell   *lc;
 
@@ -131,7 +131,7 @@ join_name(PenumbraJoinKind kind)
 static char *
 title(const PipelineStage *stage, const Deparser *deparser)
 {
-	return psprintf("Vector %s Join", join_name(stage->join_kind));
+	return psprintf("Vector %s Join", stage->join_choice == PENUMBRA_JOIN_ALL ? join_name(stage->join_kind) : "As-Of");
 }
 
 /* Equalities that NULLs pass, as SQL has them. */
@@ -157,6 +157,8 @@ explain(const PipelineStage *stage, const Deparser *deparser, ExplainState *es)
 	deparser_explain_conditions("Vector Join Cond", stage->nulls_are_equal ? not_distinct(stage->join_keys)
 								: stage->join_keys, deparser, es);
 	deparser_explain_conditions("Vector Join Filter", stage->exprs, deparser, es);
+	if (stage->join_choice != PENUMBRA_JOIN_ALL)
+		ExplainPropertyText("Vector Join Choice", stage->join_choice == PENUMBRA_JOIN_LEAST ? "least" : "greatest", es);
 }
 
 const StageKind stage_join = {

@@ -12,6 +12,7 @@
 #include "access/sysattr.h"
 #include "catalog/pg_type.h"
 #include "nodes/makefuncs.h"
+#include "optimizer/optimizer.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
@@ -20,6 +21,7 @@
 #include "query/pipeline/pipeline.h"
 #include "query/pipeline/stage_kind.h"
 #include "query/pipeline/stage_scan.h"
+#include "query/pipeline/translate_expr.h"
 #include "query/pipeline/translate_type.h"
 #include "query/pipeline/translation.h"
 #include "query/planning/relation_numbers.h"
@@ -61,6 +63,28 @@ stage_scan_add_to_plan(Translation *translation, PipelineStage *stage)
 	stage->operator = translation->current;
 	translation->inputs = stage->exprs;
 	return true;
+}
+
+PenumbraExpr
+stage_scan_translate_pair(Translation *translation, Node *condition)
+{
+	PipelineStage scan = {.kind = PIPELINE_SCAN};
+	ListCell   *lc;
+
+	translation->conditional_depth++;	/* there may be no pairs */
+	foreach(lc, pull_var_clause(condition, PVC_RECURSE_AGGREGATES | PVC_RECURSE_PLACEHOLDERS))
+	{
+		PenumbraType type;
+		Var		   *var = lfirst(lc);
+
+		if (var->varattno <= 0 || !translate_type(var->vartype, &type))
+		{
+			translation->reason = "column that joins cannot use";
+			return -1;
+		}
+		scan.exprs = list_append_unique(scan.exprs, var);
+	}
+	return stage_scan_add_to_plan(translation, &scan) ? translate_expr(translation, condition) : -1;
 }
 
 bool

@@ -15,6 +15,11 @@
 
 /* Makes it the current operator, over nothing; false: refused. */
 extern bool stage_scan_add_to_plan(Translation *translation, PipelineStage *stage);
+/*
+ * Translates a condition of a join alone, over a scan of the columns that it reads, which is all that the plan has.
+ * Below 0: refused, with the translation's reason.
+ */
+extern PenumbraExpr stage_scan_translate_pair(Translation *translation, Node *condition);
 
 /*
  * Adds the rows' positions, a column in the order of the table, up to the last stage; they may be there.  name: of
