@@ -107,29 +107,44 @@ own_cost_above(const Path *path, const Path *subpath)
 	return own_cost;
 }
 
-static bool
-count_hashed_walker(Node *node, void *count)
+typedef struct HashedSubplans
 {
+	const PlannerGlobal *glob;
+	int			count;
+	double		rows;			/* in all of them */
+} HashedSubplans;
+
+static bool
+find_hashed_walker(Node *node, void *context)
+{
+	HashedSubplans *found = context;
+
 	if (node == NULL || IsA(node, AlternativeSubPlan))
 		return false;
-	*(int *) count += IsA(node, SubPlan) && ((SubPlan *) node)->useHashTable;
-	return expression_tree_walker(node, count_hashed_walker, count);
+	if (IsA(node, SubPlan) && ((SubPlan *) node)->useHashTable)
+	{
+		const Plan *plan = list_nth(found->glob->subplans, ((SubPlan *) node)->plan_id - 1);
+
+		found->count++;
+		found->rows += plan->plan_rows;
+	}
+	return expression_tree_walker(node, find_hashed_walker, context);
 }
 
-/* What a scan costs with the hash tables of subqueries that it looks up, which count as an operator each. */
+/* What a scan costs with the hash tables of subqueries, which it builds and looks up. */
 static Cost
-cost_of_scan(const Path *path)
+cost_of_scan(const PlannerInfo *root, const Path *path)
 {
 	const RelOptInfo *rel = path->parent;
 	const bool	is_ours = path_is_ours(path);
 	List	   *quals = is_ours ? ((const PenumbraPath *) path)->kept_quals : rel->baserestrictinfo;
 	Cost		total_cost = is_ours ? ((const PenumbraPath *) path)->total_cost : path->total_cost;
-	int			count = 0;
+	HashedSubplans found = {.glob = root->glob};
 
 	if (IS_SIMPLE_REL(rel))
-		(void) count_hashed_walker((Node *) extract_actual_clauses(quals, false), &count);
+		(void) find_hashed_walker((Node *) extract_actual_clauses(quals, false), &found);
 	/* It is tested last, and half of the rows are taken to pass. */
-	return total_cost + count * 2 * path->rows * HASH_PROBE_COST;
+	return total_cost + found.rows * HASH_BUILD_COST + found.count * 2 * path->rows * HASH_PROBE_COST;
 }
 
 /* All rows of a table, read one by one. */
@@ -182,7 +197,7 @@ core_path_cost(PlannerInfo *root, const Path *path)
 		return own_cost_above(path, subpath) * more_rows(root, subpath) +
 			core_path_cost(root, subpath);
 	if (!IsA(path, NestPath) && !IsA(path, HashPath) && !IsA(path, MergePath))
-		return cost_of_scan(path);
+		return cost_of_scan(root, path);
 	outer = join->outerjoinpath;
 	inner = join->innerjoinpath;
 	/* The inner side runs for each outer row, and the loop's own cost contains it. */
