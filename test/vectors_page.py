@@ -244,14 +244,14 @@ Whole queries run in one plan of the engine, from the scans to the result:
 
 | what | how |
 |---|---|
-| `INNER`, `LEFT`, `RIGHT`, `FULL`, `CROSS JOIN` | hash join by the equalities between the sides, of any types above: integers of all widths together, floats too; other conditions see the pairs that these found; without an equality every pair |
+| `INNER`, `LEFT`, `RIGHT`, `FULL`, `CROSS JOIN` | hash join by the equalities between the sides, of any types above: integers of all widths together, floats too; other conditions see the pairs that these found; without an equality, those that comparisons of the sides by `<`, `<=`, `>`, `>=`, `BETWEEN` leave (of integers, floats, dates, times, numerics of one scale), else every pair |
 | `EXISTS`, `IN (SELECT ...)`, `NOT EXISTS` | semi and anti joins |
 | `NOT IN (SELECT ...)` | anti join that knows of NULL |
 | `x < (SELECT agg(...) FROM ... WHERE column = outer.column)`, the same in the target list | aggregation by the columns, joined; without an aggregate a second row is an error |
 | subqueries in `FROM`, views, `WITH`; `UNION`, `INTERSECT`, `EXCEPT`, also with `ALL` | part of the plan |
 | `SELECT DISTINCT ON (...)` whose `ORDER BY` goes on after the keys | the first row of each partition |
 | `FETCH FIRST n ROWS WITH TIES` | the rows whose rank is up to n; n and an `OFFSET` are known when the query starts |
-| `LATERAL (SELECT ... WHERE column = outer.column)` | aggregation by the columns, joined; with `LIMIT` the first rows of each partition, joined |
+| `LATERAL (SELECT ... WHERE column = outer.column)`, also with `at <= outer.at` and the like, beside it or alone | aggregation by the columns, joined; with `LIMIT` the first rows of each partition, joined; with `ORDER BY at DESC LIMIT 1` an as-of join, which finds the nearest row |
 | subqueries in the target list of a query with `LIMIT` | joined with the rows that are left, if that costs less than running them for each one |
 | `LATERAL (VALUES (a), (b))`, columns as rows | up to 16 projections of the same rows |
 | `WITH` that is read several times, or `MATERIALIZED`, and ends in an aggregation, a window or `ORDER BY`; equal subqueries in `FROM`, also of views | computed once for all of its readers in the plan (`EXPLAIN`: "computed once, above"), without rows that no reader's conditions let through; for each reader where filters of its joins leave little to compute |
