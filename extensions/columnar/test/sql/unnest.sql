@@ -225,7 +225,8 @@ SELECT agree(q) FROM (VALUES ('SELECT x, count(*), sum(id) FROM split, unnest(st
   ('SELECT string_to_table(csv, NULL), count(*) FROM split GROUP BY 1'),
   ('SELECT x, count(*) FROM split CROSS JOIN LATERAL regexp_split_to_table(csv, ''[,;]'') AS s(x) WHERE x <> '''' GROUP BY x'),
   ('SELECT regexp_split_to_table(csv, ''[,;]''), count(DISTINCT id) FROM split GROUP BY 1'),
-  ('SELECT count(*), count(DISTINCT x) FROM (SELECT regexp_split_to_table(csv, ''LONG|é'', ''i'') x FROM split WHERE id % 3 = 0) s')) questions (q);
+  ('SELECT count(*), count(DISTINCT x) FROM (SELECT regexp_split_to_table(csv, ''LONG|é'', ''i'') x FROM split WHERE id % 3 = 0) s'),
+  ('SELECT x, count(*) FROM (SELECT id, unnest(string_to_array(csv, '','')) x FROM split) s GROUP BY x')) questions (q);
 -- Matches of patterns, which are arrays: what a query reads of them is cached.
 SELECT penumbra.load('split', ARRAY['id', 'csv', $$(regexp_matches(csv, '([a-z])(\d+)?', 'g'))[1]$$, $$(regexp_matches(csv, '([a-z])(\d+)?', 'g'))[2]$$,
   $$cardinality(regexp_matches(csv, '([a-z])(\d+)?', 'g'))$$, $$(regexp_matches(csv, 'entry number (\d)'))[1]$$, $$(regexp_matches(csv, 'É|e\M', 'gi'))[1]$$, $$(regexp_matches(csv, '', 'g'))[1]$$,

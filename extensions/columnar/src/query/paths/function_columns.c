@@ -262,14 +262,17 @@ search_walker(Node *node, void *argument)
 	return expression_tree_walker(node, search_walker, &inner);
 }
 
-/* Of a query with groups, other entries than their keys are of groups. */
+/* Of a query with groups, other entries than their keys are of groups.  A subquery returns all rows of its sets. */
 static bool
-is_key(const Query *parse, const TargetEntry *entry)
+is_of_rows(const PlannerInfo *root, const TargetEntry *entry)
 {
+	const Query *parse = root->parse;
+
 	if (parse->groupClause != NIL || parse->hasAggs || parse->groupingSets != NIL || parse->havingQual != NULL)
 		return entry->ressortgroupref != 0 &&
 			get_sortgroupref_clause_noerr(entry->ressortgroupref, parse->groupClause) != NULL;
-	return entry->ressortgroupref != 0;
+	return entry->ressortgroupref != 0 ||
+		(parse->hasTargetSRFs && root->parent_root != NULL && parse->limitCount == NULL);
 }
 
 static void
@@ -282,7 +285,7 @@ search_level(PlannerInfo *root)
 	{
 		TargetEntry *entry = lfirst_node(TargetEntry, lc);
 
-		context.is_per_row = is_key(root->parse, entry);
+		context.is_per_row = is_of_rows(root, entry);
 		(void) search_walker((Node *) entry->expr, &context);
 	}
 	context.is_per_row = false;
