@@ -118,8 +118,7 @@ Values of these are compared, grouped, joined, ordered, counted and returned in 
 {images}
 
 What is shown below for `uuid` holds for them, but for casts. `min` and `max` run in vectors where PostgreSQL has them
-for the type, and of `bytea` also `length`, `octet_length`, `||` and `string_agg`. `array_agg` makes arrays of the first
-list's types, and of `time`, `money` and `bytea`. An enum is ordered in vectors, and has `min` and `max` there; where a
+for the type, and of `bytea` also `length`, `octet_length`, `||` and `string_agg`. An enum is ordered in vectors, and has `min` and `max` there; where a
 value of its type was added before another one (`ALTER TYPE ... ADD VALUE ... BEFORE`), if it has at most 64 values, and
 not in `greatest`, `least`, `mode`, `percentile_disc` and window functions. `sum` adds `money`, too.
 
@@ -174,8 +173,8 @@ PostgreSQL's plan, which reads it or raises its error.
 AGGREGATES_HEAD = """
 ## Aggregates
 
-With `FILTER`, `DISTINCT`, both or none. With `ORDER BY` inside the call where neither the result nor an error depends
-on it. A *fraction* is a constant or a parameter, or an array of some, without NULLs. Ordered-set aggregates end with
+With `FILTER`, `DISTINCT`, both or none. An `ORDER BY` inside the call is dropped where neither the result nor an error
+depends on it; where one does, [PostgreSQL aggregates](#values-in-an-order) in that order. A *fraction* is a constant or a parameter, or an array of some, without NULLs. Ordered-set aggregates end with
 PostgreSQL's plan when they meet equal values that are written differently, as 0 and -0, 1.0 and 1.00, or a month and 30
 days.
 
@@ -190,6 +189,8 @@ ORDERED_SET = {
 }
 
 COLLECTING = """
+### Values in an order
+
 `rank`, `dense_rank`, `percent_rank` and `cume_dist` of a constant `WITHIN GROUP (ORDER BY ...)` one key run in vectors,
 as counts of the rows before it.
 
@@ -206,6 +207,12 @@ writes each group's JSON. So arguments may be rows (`json_agg(t)`, `json_agg((a,
 any expression of at most 64 columns that the engine can read. With `DISTINCT` they are values of the engine's types.
 PostgreSQL aggregates rows that an outer join can have none of, and whole rows of a subquery with an order, a limit or
 groups.
+
+So does every other aggregate with `ORDER BY` or `DISTINCT` inside, your own too, and `array_agg` of arrays, rows, enums
+and other values that the engine makes no arrays of: PostgreSQL's functions aggregate the rows that the engine has
+filtered, grouped and sorted. Not those with functions that are `VOLATILE` or with VARIADIC arguments. `xmlagg` follows
+the rules of `json_agg`. `range_agg` and `range_intersect_agg` need no order, but for ranges whose equal bounds can be
+written differently (`numrange`).
 
 `count(DISTINCT (a, b))` of a row runs in vectors where each column is of an integer type, `boolean`, `date`,
 `timestamp`, `timestamptz`, `text`, `varchar` or `numeric(p, s)`, so that equal values are written alike.

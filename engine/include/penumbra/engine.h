@@ -235,10 +235,12 @@ typedef struct PenumbraAggregateCall {
  * order. Behind the head come the arguments as in PenumbraResultColumn, one after the other: `rows` bytes of nulls,
  * then values of the type's width, or of TEXT, BPCHAR and NUMERIC `rows` lengths (4 bytes) and the payloads. Values and
  * lengths begin at a multiple of 8, counted with the 4 bytes of the header that PostgreSQL's varlenas have. The slot
- * of a null is zero.
+ * of a null is zero. A group without rows has them, too.
  */
+#define PENUMBRA_GROUP_ROWS UINT32_C(0x80000000)
+
 typedef struct PenumbraGroupRows {
-  uint32_t label; /* the call's */
+  uint32_t label; /* the call's, with this bit, which the first word of an array has not */
   uint32_t rows;
 } PenumbraGroupRows;
 
