@@ -259,7 +259,7 @@ Whole queries run in one plan of the engine, from the scans to the result:
 | `SELECT DISTINCT ON (...)` whose `ORDER BY` goes on after the keys | the first row of each partition |
 | `FETCH FIRST n ROWS WITH TIES` | the rows whose rank is up to n; n and an `OFFSET` are known when the query starts |
 | `LATERAL (SELECT ... WHERE column = outer.column)` | aggregation by the columns, joined; with `LIMIT` the first rows of each partition, joined |
-| subqueries in the target list of a query with `LIMIT` | joined with the rows that are left, if that costs less than running them for each one |
+| subqueries in the target list of a query with `LIMIT`, or of a view or subquery in `FROM` below it | joined with the rows that are left, if that costs less than running them for each one |
 | `LATERAL (VALUES (a), (b))`, columns as rows | up to 16 projections of the same rows |
 | `WITH` that is read several times, or `MATERIALIZED`, and ends in an aggregation, a window or `ORDER BY`; equal subqueries in `FROM`, also of views | computed once for all of its readers in the plan (`EXPLAIN`: "computed once, above"), without rows that no reader's conditions let through; for each reader where filters of its joins leave little to compute |
 | `VALUES`, functions, other `WITH ... AS MATERIALIZED`, `WITH RECURSIVE` below groups, subqueries with what is not on this page, tables that are not cached or cannot be | computed by PostgreSQL, joined in vectors; nothing volatile |
