@@ -118,9 +118,9 @@ Values of these are compared, grouped, joined, ordered, counted and returned in 
 {images}
 
 What is shown below for `uuid` holds for them, but for casts. `min` and `max` run in vectors where PostgreSQL has them
-for the type, and of `bytea` also `length`, `octet_length`, `||` and `string_agg`. An enum is ordered in vectors, and has `min` and `max` there; where a
-value of its type was added before another one (`ALTER TYPE ... ADD VALUE ... BEFORE`), if it has at most 64 values, and
-not in `greatest`, `least`, `mode`, `percentile_disc` and window functions. `sum` adds `money`, too.
+for the type, and of `bytea` also `length`, `octet_length`, `||` and `string_agg`. An enum is ordered in vectors, and
+has `min` and `max` there; where a value of its type was added before another one (`ALTER TYPE ... ADD VALUE ...
+BEFORE`), if it has at most 64 values, and not in `greatest`, `least`, `mode`, `percentile_disc` and window functions. `sum` adds `money`, too.
 
 Columns of types that extensions and users made are cached as they are, if a type has a default order or, without one, a
 default hash:
@@ -174,9 +174,9 @@ AGGREGATES_HEAD = """
 ## Aggregates
 
 With `FILTER`, `DISTINCT`, both or none. An `ORDER BY` inside the call is dropped where neither the result nor an error
-depends on it; where one does, [PostgreSQL aggregates](#values-in-an-order) in that order. A *fraction* is a constant or a parameter, or an array of some, without NULLs. Ordered-set aggregates end with
-PostgreSQL's plan when they meet equal values that are written differently, as 0 and -0, 1.0 and 1.00, or a month and 30
-days.
+depends on it; where one does, [PostgreSQL aggregates](#values-in-an-order) in that order. A *fraction* is a constant or
+a parameter, or an array of some, without NULLs. Ordered-set aggregates end with PostgreSQL's plan when they meet equal
+values that are written differently, as 0 and -0, 1.0 and 1.00, or a month and 30 days.
 
 | aggregate | arguments → result |
 |---|---|

@@ -36,7 +36,7 @@ extern bool collected_call_translate(Translation *translation, Aggref *aggref, P
 /* The same of a window's aggregate, of any of PostgreSQL's; false: refused, with or without a reason. */
 extern bool collected_call_of_window(Translation *translation, Aggref *aggref, int frame_options,
 									 PenumbraAggregateCall *call);
-/* Adds to the FILTER of a call that makes an object: a row without a key is an error, also in a group that is dropped. */
+/* Adds to the FILTER of a call that makes objects: a row without a key is an error, also in a group that is dropped. */
 extern bool collected_call_filter(Translation *translation, PenumbraAggregateCall *call);
 
 #endif							/* PENUMBRA_COLLECTED_CALL_H */
