@@ -120,7 +120,8 @@ Values of these are compared, grouped, joined, ordered, counted and returned in 
 What is shown below for `uuid` holds for them, but for casts. `min` and `max` run in vectors where PostgreSQL has them
 for the type, and of `bytea` also `length`, `octet_length`, `||` and `string_agg`. An enum is ordered in vectors, and
 has `min` and `max` there; where a value of its type was added before another one (`ALTER TYPE ... ADD VALUE ...
-BEFORE`), if it has at most 64 values, and not in `greatest`, `least`, `mode`, `percentile_disc` and window functions. `sum` adds `money`, too.
+BEFORE`), if it has at most 64 values, and not in `greatest`, `least`, `mode`, `percentile_disc` and window functions.
+`sum` adds `money`, too.
 
 Columns of types that extensions and users made are cached as they are, if a type has a default order or, without one, a
 default hash:
@@ -227,7 +228,7 @@ WINDOWS = """
 | `rank`, `dense_rank`, `percent_rank`, `cume_dist` | always |
 | `string_agg`, `array_agg` | as `row_number`, also with `FILTER`: all frames, with `EXCLUDE` those in `ROWS` of at most 128 rows; arguments that cannot fail, with a `FILTER` or a frame without the row |
 | the aggregates above but those with `WITHIN GROUP` and those that make JSON, also with `FILTER`; not with `DISTINCT`, and no `sum` of `real` | frames in `ROWS` with `ORDER BY`, in `RANGE` and `GROUPS` always; aggregates other than `count`, `min` and `max` of floats, intervals and pairs where the frame begins with the partition, or is in `ROWS` and has at most 1,024 rows |
-| every other aggregate, and these over other frames: `json_agg`, `jsonb_object_agg`, `sum` of `real`, floats over long frames, your own | with `ORDER BY`; PostgreSQL computes the values of the frames while the engine runs, row by row as in its own plan. Not with functions that are `VOLATILE`, nor over frames that move if the aggregate has functions for these (`MSFUNC`), nor of whole rows of a table |
+| every other aggregate, and these over other frames: `json_agg`, `jsonb_object_agg`, `sum` of `real`, floats over long frames, your own | with `ORDER BY`; PostgreSQL computes the values of the frames while the engine runs, row by row as in its own plan. Over frames that move with the aggregate's functions for these (`MSFUNC`, `MINVFUNC`). Not with functions that are `VOLATILE`, nor of whole rows of a table |
 
 Offsets of frames are constants, parameters and stable expressions: of rows and groups, and in `RANGE` of integers,
 `real`, `double precision`, `numeric`, `date`, `timestamp` and `timestamptz`. `EXCLUDE` runs in vectors.

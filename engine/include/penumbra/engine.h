@@ -227,7 +227,8 @@ typedef struct PenumbraAggregateCall {
    * call, of at least one key. Of DISTINCT each key is an argument. */
   const PenumbraSortKey *order;
   int order_count;
-  uint32_t label; /* of array_agg: what the array's header says of its elements' type; of json_agg see below */
+  uint32_t label;  /* of array_agg: what the array's header says of its elements' type; of json_agg see below */
+  bool takes_away; /* of json_agg in a window: the caller's states can lose their first rows */
 } PenumbraAggregateCall;
 
 /*
@@ -446,13 +447,18 @@ typedef bool (*PenumbraHostFunction)(void *host, int function, const PenumbraRes
 
 /*
  * What frames give of an aggregate of the caller's: rows of its arguments, and steps. Each adds the next rows to a
- * state. States with other numbers are other partitions, computed side by side.
+ * state, or takes them away from it. States with other numbers are other partitions, computed side by side.
  */
 typedef struct PenumbraFrameStep {
   uint32_t rows;
   bool restarts;    /* before these the state becomes that of no rows, as a state is at first */
   bool is_finished; /* after these the state's value is the next result */
+  bool takes_away;  /* these, in the order in which they were added */
 } PenumbraFrameStep;
+
+/* In place of 1 in the nulls of a result: the state could not lose a row. The frame, and those after it, come again,
+ * and it restarts. */
+#define PENUMBRA_FRAME_AGAIN 2
 
 typedef struct PenumbraFrames {
   uint32_t label; /* the call's */

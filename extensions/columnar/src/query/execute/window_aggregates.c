@@ -156,9 +156,15 @@ window_aggregates_evaluate(WindowAggregates *aggregates, const PenumbraFrames *f
 			aggregate_state_clear(call->aggregate, state);
 			MemoryContextSwitchTo(old);
 		}
-		aggregate_state_add(call->aggregate, state, step->rows);
+		(step->takes_away ? aggregate_state_take_away : aggregate_state_add) (call->aggregate, state, step->rows);
 		if (!step->is_finished)
 			continue;
+		if (state->has_failed)
+		{
+			values[result] = 0;
+			nulls[result++] = PENUMBRA_FRAME_AGAIN;
+			continue;
+		}
 		if (result > 0)
 			check_memory();
 		value = aggregate_state_value(call->aggregate, state, &isnull);

@@ -85,18 +85,19 @@ may_run(Oid function_oid, Oid owner)
 }
 
 /*
- * Whether rows are only ever added to a state: PostgreSQL also takes them away
- * from the beginning of a frame that moves, where the aggregate has functions for it.
+ * Whether PostgreSQL uses the aggregate's functions for frames that move, as initialize_peragg() decides it of
+ * arguments without volatile functions and subqueries.
  */
 static bool
-only_adds(const FormData_pg_aggregate *form, int frame_options)
+uses_moving(const FormData_pg_aggregate *form, int frame_options)
 {
-	return !OidIsValid(form->aggminvtransfn) || (frame_options & FRAMEOPTION_START_UNBOUNDED_PRECEDING) != 0 ||
-		(frame_options & FRAMEOPTION_EXCLUSION) != 0;
+	return OidIsValid(form->aggminvtransfn) &&
+		((frame_options & FRAMEOPTION_START_UNBOUNDED_PRECEDING) == 0 ||
+		 (form->aggmfinalmodify == AGGMODIFY_READ_ONLY && form->aggfinalmodify != AGGMODIFY_READ_ONLY));
 }
 
 static bool
-can_run(const Aggref *aggref, int frame_options)
+can_run(const Aggref *aggref, int frame_options, bool *is_moving)
 {
 	HeapTuple	tuple = SearchSysCache1(AGGFNOID, ObjectIdGetDatum(aggref->aggfnoid));
 	HeapTuple	procedure = SearchSysCache1(PROCOID, ObjectIdGetDatum(aggref->aggfnoid));
@@ -107,9 +108,13 @@ can_run(const Aggref *aggref, int frame_options)
 		const FormData_pg_aggregate *form = (const FormData_pg_aggregate *) GETSTRUCT(tuple);
 		const FormData_pg_proc *proc = (const FormData_pg_proc *) GETSTRUCT(procedure);
 
-		can = form->aggkind == AGGKIND_NORMAL && form->aggfinalmodify == AGGMODIFY_READ_ONLY &&
-			!OidIsValid(proc->provariadic) && may_run(form->aggtransfn, proc->proowner) &&
-			may_run(form->aggfinalfn, proc->proowner) && only_adds(form, frame_options);
+		*is_moving = uses_moving(form, frame_options);
+		can = form->aggkind == AGGKIND_NORMAL && !OidIsValid(proc->provariadic) &&
+			(*is_moving
+			 ? form->aggmfinalmodify == AGGMODIFY_READ_ONLY && may_run(form->aggmtransfn, proc->proowner) &&
+			 may_run(form->aggminvtransfn, proc->proowner) && may_run(form->aggmfinalfn, proc->proowner)
+			 : form->aggfinalmodify == AGGMODIFY_READ_ONLY && may_run(form->aggtransfn, proc->proowner) &&
+			 may_run(form->aggfinalfn, proc->proowner));
 	}
 	if (HeapTupleIsValid(tuple))
 		ReleaseSysCache(tuple);
@@ -121,7 +126,10 @@ can_run(const Aggref *aggref, int frame_options)
 bool
 collected_call_can_run(const Aggref *aggref)
 {
-	return aggref->aggsplit == AGGSPLIT_SIMPLE && can_run(aggref, FRAMEOPTION_START_UNBOUNDED_PRECEDING);
+	bool		is_moving;
+
+	return aggref->aggsplit == AGGSPLIT_SIMPLE &&
+		can_run(aggref, FRAMEOPTION_START_UNBOUNDED_PRECEDING, &is_moving) && !is_moving;
 }
 
 /* DISTINCT compares the arguments themselves. */
@@ -239,10 +247,11 @@ bool
 collected_call_of_window(Translation *translation, Aggref *aggref, int frame_options, PenumbraAggregateCall *call)
 {
 	CollectedCall *collected;
+	bool		is_moving;
 
 	call->function = PENUMBRA_AGG_JSON_AGG;
 	call->filter = -1;
-	if (list_length(aggref->args) > FUNC_MAX_ARGS - 1 || !can_run(aggref, frame_options) ||
+	if (list_length(aggref->args) > FUNC_MAX_ARGS - 1 || !can_run(aggref, frame_options, &is_moving) ||
 		!type_of_value(aggref->aggtype, &call->result))
 		return false;
 	translation->branch_depth += aggref->aggfilter != NULL;
@@ -250,6 +259,8 @@ collected_call_of_window(Translation *translation, Aggref *aggref, int frame_opt
 		return false;
 	collected = llast(translation->collected_calls);
 	collected->is_of_window = true;
+	collected->is_moving = is_moving;
+	call->takes_away = is_moving && (frame_options & FRAMEOPTION_EXCLUSION) == 0;
 	collected->result = call->result;
 	translation->raises_late |= can_raise(collected);
 	translation->branch_depth -= aggref->aggfilter != NULL;

@@ -26,6 +26,7 @@ typedef struct CollectedCall
 	List	   *inputs;			/* these, expressions that the engine evaluates */
 	PenumbraType *types;		/* that it has them in */
 	bool		is_of_window;
+	bool		is_moving;		/* by the aggregate's functions for frames that move */
 	PenumbraType result;		/* of a window: the engine's */
 } CollectedCall;
 
