@@ -118,10 +118,10 @@ Values of these are compared, grouped, joined, ordered, counted and returned in 
 {images}
 
 What is shown below for `uuid` holds for them, but for casts. `min` and `max` run in vectors where PostgreSQL has them
-for the type, and of `bytea` also `length`, `octet_length`, `||` and `string_agg`. `array_agg` makes arrays of the first
-list's types, and of `time`, `money` and `bytea`. An enum is ordered in vectors, and has `min` and `max` there; where a
-value of its type was added before another one (`ALTER TYPE ... ADD VALUE ... BEFORE`), if it has at most 64 values, and
-not in `greatest`, `least`, `mode`, `percentile_disc` and window functions. `sum` adds `money`, too.
+for the type, and of `bytea` also `length`, `octet_length`, `||` and `string_agg`. An enum is ordered in vectors, and
+has `min` and `max` there; where a value of its type was added before another one (`ALTER TYPE ... ADD VALUE ...
+BEFORE`), if it has at most 64 values, and not in `greatest`, `least`, `mode`, `percentile_disc` and window functions.
+`sum` adds `money`, too.
 
 Columns of types that extensions and users made are cached as they are, if a type has a default order or, without one, a
 default hash:
@@ -174,10 +174,10 @@ PostgreSQL's plan, which reads it or raises its error.
 AGGREGATES_HEAD = """
 ## Aggregates
 
-With `FILTER`, `DISTINCT`, both or none. With `ORDER BY` inside the call where neither the result nor an error depends
-on it. A *fraction* is a constant or a parameter, or an array of some, without NULLs. Ordered-set aggregates end with
-PostgreSQL's plan when they meet equal values that are written differently, as 0 and -0, 1.0 and 1.00, or a month and 30
-days.
+With `FILTER`, `DISTINCT`, both or none. An `ORDER BY` inside the call is dropped where neither the result nor an error
+depends on it; where one does, [PostgreSQL aggregates](#values-in-an-order) in that order. A *fraction* is a constant or
+a parameter, or an array of some, without NULLs. Ordered-set aggregates end with PostgreSQL's plan when they meet equal
+values that are written differently, as 0 and -0, 1.0 and 1.00, or a month and 30 days.
 
 | aggregate | arguments → result |
 |---|---|
@@ -190,6 +190,8 @@ ORDERED_SET = {
 }
 
 COLLECTING = """
+### Values in an order
+
 `rank`, `dense_rank`, `percent_rank` and `cume_dist` of a constant `WITHIN GROUP (ORDER BY ...)` one key run in vectors,
 as counts of the rows before it.
 
@@ -207,6 +209,12 @@ any expression of at most 64 columns that the engine can read. With `DISTINCT` t
 PostgreSQL aggregates rows that an outer join can have none of, and whole rows of a subquery with an order, a limit or
 groups.
 
+So does every other aggregate with `ORDER BY` or `DISTINCT` inside, your own too, and `array_agg` of arrays, rows, enums
+and other values that the engine makes no arrays of: PostgreSQL's functions aggregate the rows that the engine has
+filtered, grouped and sorted. Not those with functions that are `VOLATILE` or with VARIADIC arguments. `xmlagg` follows
+the rules of `json_agg`. `range_agg` and `range_intersect_agg` need no order, but for ranges whose equal bounds can be
+written differently (`numrange`).
+
 `count(DISTINCT (a, b))` of a row runs in vectors where each column is of an integer type, `boolean`, `date`,
 `timestamp`, `timestamptz`, `text`, `varchar` or `numeric(p, s)`, so that equal values are written alike.
 """
@@ -220,7 +228,7 @@ WINDOWS = """
 | `rank`, `dense_rank`, `percent_rank`, `cume_dist` | always |
 | `string_agg`, `array_agg` | as `row_number`, also with `FILTER`: all frames, with `EXCLUDE` those in `ROWS` of at most 128 rows; arguments that cannot fail, with a `FILTER` or a frame without the row |
 | the aggregates above but those with `WITHIN GROUP` and those that make JSON, also with `FILTER`; not with `DISTINCT`, and no `sum` of `real` | frames in `ROWS` with `ORDER BY`, in `RANGE` and `GROUPS` always; aggregates other than `count`, `min` and `max` of floats, intervals and pairs where the frame begins with the partition, or is in `ROWS` and has at most 1,024 rows |
-| every other aggregate, and these over other frames: `json_agg`, `jsonb_object_agg`, `sum` of `real`, floats over long frames, your own | with `ORDER BY`; PostgreSQL computes the values of the frames while the engine runs, row by row as in its own plan. Not with functions that are `VOLATILE`, nor over frames that move if the aggregate has functions for these (`MSFUNC`), nor of whole rows of a table |
+| every other aggregate, and these over other frames: `json_agg`, `jsonb_object_agg`, `sum` of `real`, floats over long frames, your own | with `ORDER BY`; PostgreSQL computes the values of the frames while the engine runs, row by row as in its own plan. Over frames that move with the aggregate's functions for these (`MSFUNC`, `MINVFUNC`). Not with functions that are `VOLATILE`, nor of whole rows of a table |
 
 Offsets of frames are constants, parameters and stable expressions: of rows and groups, and in `RANGE` of integers,
 `real`, `double precision`, `numeric`, `date`, `timestamp` and `timestamptz`. `EXCLUDE` runs in vectors.
@@ -252,7 +260,7 @@ Whole queries run in one plan of the engine, from the scans to the result:
 | `SELECT DISTINCT ON (...)` whose `ORDER BY` goes on after the keys | the first row of each partition |
 | `FETCH FIRST n ROWS WITH TIES` | the rows whose rank is up to n; n and an `OFFSET` are known when the query starts |
 | `LATERAL (SELECT ... WHERE column = outer.column)`, also with `at <= outer.at` and the like, beside it or alone | aggregation by the columns, joined; with `LIMIT` the first rows of each partition, joined; with `ORDER BY at DESC LIMIT 1` an as-of join, which finds the nearest row |
-| subqueries in the target list of a query with `LIMIT` | joined with the rows that are left, if that costs less than running them for each one |
+| subqueries in the target list of a query with `LIMIT`, or of a view or subquery in `FROM` below it | joined with the rows that are left, if that costs less than running them for each one |
 | `LATERAL (VALUES (a), (b))`, columns as rows | up to 16 projections of the same rows |
 | `WITH` that is read several times, or `MATERIALIZED`, and ends in an aggregation, a window or `ORDER BY`; equal subqueries in `FROM`, also of views | computed once for all of its readers in the plan (`EXPLAIN`: "computed once, above"), without rows that no reader's conditions let through; for each reader where filters of its joins leave little to compute |
 | `VALUES`, functions, other `WITH ... AS MATERIALIZED`, `WITH RECURSIVE` below groups, subqueries with what is not on this page, tables that are not cached or cannot be | computed by PostgreSQL, joined in vectors; nothing volatile |

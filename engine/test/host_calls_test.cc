@@ -239,9 +239,10 @@ TEST_P(HostCallsTest, WaitingThreadsAreStopped) {
   EXPECT_EQ(host_.calls, 0u);
 }
 
-// Sums over frames, and the texts of them.
+// Sums over frames.
 class HostSums {
  public:
+  static constexpr uint32_t kFirstThatLoses = 3, kRefusing = 4;  // labels; the last does not lose every 7th row
   static bool Call(void* host, const PenumbraFrames* frames, PenumbraColumnInput* results) {
     return static_cast<HostSums*>(host)->Compute(*frames, results);
   }
@@ -251,29 +252,33 @@ class HostSums {
  private:
   bool Compute(const PenumbraFrames& frames, PenumbraColumnInput* results) {
     EXPECT_TRUE(pthread_equal(pthread_self(), caller_));
-    rows += frames.rows.rows;
+    if (frames.label < kFirstThatLoses) rows += frames.rows.rows;
     states = std::max<size_t>(states, frames.state + 1);
-    int64_t& sum = sums_[{frames.label, frames.state}];
+    auto& [sum, has_failed] = sums_[{frames.label, frames.state}];
     values_.clear();
+    nulls_.clear();
     uint32_t row = 0;
     for (uint32_t i = 0; i < frames.step_count; ++i) {
       const PenumbraFrameStep& step = frames.steps[i];
-      if (step.restarts) sum = 0;
+      EXPECT_TRUE(!step.takes_away || frames.label >= kFirstThatLoses);
+      if (step.restarts) sum = 0, has_failed = false;
       for (uint32_t end = row + step.rows; row < end; ++row) {
-        sum += static_cast<const int32_t*>(frames.rows.columns[0].values)[row];
+        const int32_t value = static_cast<const int32_t*>(frames.rows.columns[0].values)[row];
+        sum += step.takes_away ? -value : value;
+        has_failed |= step.takes_away && frames.label == kRefusing && value % 7 == 0;
       }
-      if (step.is_finished) values_.push_back(static_cast<uint64_t>(sum));
+      if (!step.is_finished) continue;
+      values_.push_back(static_cast<uint64_t>(sum));
+      nulls_.push_back(has_failed ? PENUMBRA_FRAME_AGAIN : sum == 0);
     }
     EXPECT_EQ(row, frames.rows.rows);
     EXPECT_EQ(values_.size(), frames.result_count);
-    nulls_.assign(values_.size(), 0);
-    for (size_t i = 0; i < values_.size(); ++i) nulls_[i] = values_[i] == 0;
     *results = {values_.data(), nullptr, nulls_.data()};
     return true;
   }
 
   const pthread_t caller_ = pthread_self();
-  std::map<std::pair<uint32_t, uint32_t>, int64_t> sums_;
+  std::map<std::pair<uint32_t, uint32_t>, std::pair<int64_t, bool>> sums_;  // and whether it did not lose a row
   std::vector<uint64_t> values_;
   std::vector<uint8_t> nulls_;
 };
@@ -287,7 +292,7 @@ TEST_P(HostCallsTest, AWindowsFramesGoOnWhereTheyGrow) {
   const PenumbraExpr partition = plan.Column(0);
   PenumbraSortKey order{};
   order.expr = plan.Column(1);
-  PenumbraWindowCall calls[3] = {};
+  PenumbraWindowCall calls[5] = {};
   for (uint32_t i = 0; i < std::size(calls); ++i) {
     PenumbraWindowCall& call = calls[i];
     call.function = PENUMBRA_WINDOW_AGGREGATE;
@@ -297,14 +302,16 @@ TEST_P(HostCallsTest, AWindowsFramesGoOnWhereTheyGrow) {
     call.aggregate.arguments[0] = order.expr;
     call.aggregate.argument_count = 1;
     call.aggregate.filter = -1;
+    call.aggregate.takes_away = i >= HostSums::kFirstThatLoses;
     call.mode = PENUMBRA_FRAME_ROWS;
-    call.start.kind = i == 1 ? PENUMBRA_FRAME_PRECEDING : PENUMBRA_FRAME_UNBOUNDED_PRECEDING;
+    call.start.kind =
+        i % 2 == 1 || i == HostSums::kRefusing ? PENUMBRA_FRAME_PRECEDING : PENUMBRA_FRAME_UNBOUNDED_PRECEDING;
     call.start.offset = 2;
     call.end.kind = i == 2 ? PENUMBRA_FRAME_UNBOUNDED_FOLLOWING : PENUMBRA_FRAME_CURRENT_ROW;
     EXPECT_TRUE(penumbra_plan_takes_window_call(plan.plan(), plan.current(), &call, 1)) << plan.reason();
     EXPECT_FALSE(penumbra_plan_takes_window_call(plan.plan(), plan.current(), &call, 0));
   }
-  plan.GoOnFrom(penumbra_plan_add_window(plan.plan(), plan.current(), &partition, 1, &order, 1, calls, 3, 0));
+  plan.GoOnFrom(penumbra_plan_add_window(plan.plan(), plan.current(), &partition, 1, &order, 1, calls, 5, 0));
   HostSums host;
   Input input;
   input.chunks = {&chunk};
@@ -318,13 +325,14 @@ TEST_P(HostCallsTest, AWindowsFramesGoOnWhereTheyGrow) {
     const int64_t first = row / kPartition * kPartition, last = std::min<int64_t>(first + kPartition, kRows) - 1;
     const auto sum = [](int64_t from, int64_t to) { return (from + to) * (to - from + 1) / 2; };
     const auto text = [](int64_t value) { return value == 0 ? std::string("NULL") : std::to_string(value); };
-    expected.push_back({std::to_string(row / kPartition), std::to_string(row), text(sum(first, row)),
-                        text(sum(std::max(first, row - 2), row)), text(sum(first, last))});
+    const std::string moving = text(sum(std::max(first, row - 2), row));
+    expected.push_back({std::to_string(row / kPartition), std::to_string(row), text(sum(first, row)), moving,
+                        text(sum(first, last)), moving, moving});
   }
   EXPECT_EQ(Sorted(output.rows), Sorted(expected));
   // The frame that moves grows at first.
   EXPECT_EQ(host.rows, 2 * size_t{kRows} + 3 * size_t{kRows} - 6 * (kRows / kPartition));
-  EXPECT_LE(host.states, 3 * static_cast<size_t>(GetParam() + 1));
+  EXPECT_LE(host.states, 5 * static_cast<size_t>(GetParam() + 1));
 }
 
 INSTANTIATE_TEST_SUITE_P(Threads, HostCallsTest, ::testing::Values(0, 3));

@@ -347,6 +347,15 @@ class ClauseQueryGenerator:
                            "(SELECT count(*) FROM c i WHERE i.k = o.k)", "(SELECT i.b FROM w i WHERE i.k = o.k)",
                            "(SELECT sum(i.b) FROM w i WHERE i.k = o.k AND EXISTS (SELECT FROM v x WHERE x.k = i.k AND x.b > o.k))"))
                    for _ in range(self.random.randrange(1, 4))]
+        if "GROUP" not in source and self.random.random() < 0.4:
+            relation, _, rest = source.partition(" o")
+            below = f"(SELECT o.*, {targets[0]} AS z, {targets[-1]} AS y FROM {relation} o) o"
+            if self.random.random() < 0.2:
+                below = f"(SELECT u.*, z IS NULL AS x FROM {below[:-1]}u) o".replace(" AS x", " AS other")
+            source, targets = below + rest, choose((["o.z"], ["o.y", "o.z"], ["(o.z::text || 'a')", "o.y IS NULL"], ["o.z", targets[-1]]))
+            if self.random.random() < 0.2:
+                source, keys, order = f"w p LEFT JOIN {below} ON o.k = p.b", "p.k, p.b, o.k", "p.b, p.k, o.k"
+            source += choose(("", "", " WHERE o.z IS NOT NULL"))
         if "GROUP" not in source and self.random.random() < 0.3:
             targets.append(choose(("rank() OVER (ORDER BY o.k)", "count(*) OVER () + (SELECT count(*) FROM w i WHERE i.k = o.k)")))
         limit = choose(("LIMIT 5", "LIMIT 40 OFFSET 3", "OFFSET 890", "LIMIT 0", "FETCH FIRST 7 ROWS WITH TIES", "LIMIT (SELECT min(k) FROM few)"))

@@ -217,6 +217,7 @@ class Harness:
         found = self.run(query, "require" if is_served else "prefer")
         if not is_served:
             self.tally.not_served += count
+            query = query.when_refused()  # it may be, unseen
         elif found.was_refused:
             if count:
                 self.tally.refused += 1

@@ -95,6 +95,8 @@ class OrderedQueryGenerator(QueryGenerator):
         joins_text, is_distinct = self.choose.random() < 0.5, self.choose.random() < 0.3
         kinds = ("text",) if joins_text else OF_ONE_SPELLING if is_distinct else ORDERS
         value = f"({self._value(kinds)}){'::text' if joins_text else ''}"
+        if not joins_text and not is_distinct and self.choose.random() < 0.3:
+            return self._of_postgresql()
         delimiter = f", {pick(DELIMITERS)}" if joins_text else ""
         name = "string_agg" if joins_text else pick(["array_agg", "array_agg", "json_agg", "jsonb_agg"])
         if is_distinct:
@@ -116,6 +118,19 @@ class OrderedQueryGenerator(QueryGenerator):
         name = pick(["json_object_agg", "jsonb_object_agg"])
         key = pick(["k", "k", f"k::text || ({self._value(('text',))})", self._value(("i4", "text", "d")), "coalesce(low, 'none')"])
         return f"{name}({key}, {pick([row, made, *values])}{order})"
+
+    def _of_postgresql(self) -> str:
+        """Aggregates of values that the engine collects and has no function for, some without an order."""
+        pick = self.choose.choice
+        if self.choose.random() < 0.2:
+            return f"{pick(['range_agg', 'range_agg', 'range_intersect_agg'])}({self._value(('rng', 'rng', 'span'))})"
+        number, name = self._value(("i4", "i8")), pick(["array_agg", "array_agg", "last_of", "last_of", "joined", "half_sum", "xmlagg"])
+        value = {
+            "array_agg": lambda: pick([self._value(("en", "ip", "ttz", "bits", "oid", "lsn", "rng")), f"ROW({number}, k)", f"ARRAY[{number}, k]"]),
+            "last_of": lambda: self._value(ORDERS), "joined": lambda: f"({self._value(('text',))})::text", "half_sum": lambda: self._value(("num", "num", "i8")),
+            "xmlagg": lambda: f"xmlelement(name x, {number})",
+        }[name]()  # fmt: skip
+        return f"{name}({value} ORDER BY {self._value(ORDERS)}{pick(DIRECTIONS)}, k)"
 
     def _several(self) -> list[Output]:
         """Some of one argument, which share their values, and an aggregate of another kind."""

@@ -186,6 +186,11 @@ CREATE AGGREGATE last_of(anyelement) (SFUNC = later, STYPE = anyelement);
 CREATE AGGREGATE joined(text) (SFUNC = textcat, STYPE = text);
 CREATE FUNCTION halved(numeric) RETURNS numeric LANGUAGE sql IMMUTABLE AS $$ SELECT $1 / 2 $$;
 CREATE AGGREGATE half_sum(numeric) (SFUNC = numeric_add, STYPE = numeric, FINALFUNC = halved, INITCOND = '0.0');
+CREATE FUNCTION added(text, text) RETURNS text LANGUAGE sql IMMUTABLE AS $$ SELECT coalesce($1, '') || '*' || coalesce($2, '') $$;
+CREATE FUNCTION moved(text, text) RETURNS text LANGUAGE sql IMMUTABLE AS $$ SELECT right(coalesce($1, '') || '+' || coalesce($2, ''), 50) $$;
+CREATE FUNCTION lost(text, text) RETURNS text LANGUAGE sql IMMUTABLE AS $$ SELECT CASE WHEN hashtext($2) % 4 <> 0 THEN right($1 || '-' || $2, 50) END $$;
+CREATE AGGREGATE logged(text) (SFUNC = added, STYPE = text, MSFUNC = moved, MINVFUNC = lost, MSTYPE = text, INITCOND = 'plain');
+CREATE AGGREGATE inexact(float8) (SFUNC = float8pl, STYPE = float8, MSFUNC = float8pl, MINVFUNC = float8mi, MSTYPE = float8);
 """
 
 SINGLE_BYTE_TEXT = {"Ärger": "Ärger", "日本": "Ýñ"}  # what LATIN1 cannot hold is replaced

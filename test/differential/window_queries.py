@@ -130,7 +130,7 @@ class WindowQueryGenerator(QueryGenerator):
         pick = self.choose.choice
         value = self.expressions.expression(pick(["i4", "num", "d", "text", "bool", "f8"]), pick([0, 0, 1]))
         if self.choose.random() < 0.3:  # of users
-            return pick([f"last_of({value})", f"joined(({value})::text)", "half_sum(n_mixed)", "half_sum(i8)", "last_of(ip)", "last_of(tags)", "last_of(d)"])
+            return pick([f"logged(({value})::text)", "logged(low)", "inexact(f8)", f"last_of({value})", f"joined(({value})::text)", "half_sum(n_mixed)", "half_sum(i8)", "last_of(ip)", "last_of(tags)", "last_of(d)"])
         if self.choose.random() < 0.3:
             return pick([f"json_object_agg(k, {value})", f"jsonb_object_agg(k % 5, {value})", "json_agg((low, i4))", "jsonb_agg(json_build_array(d, f8))"])
         return pick([f"array_agg({value})", f"json_agg({value})", f"jsonb_agg({value})", f"string_agg(({value})::text, {pick(['low', chr(39) * 2, 'NULL'])})"])

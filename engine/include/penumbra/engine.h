@@ -227,7 +227,8 @@ typedef struct PenumbraAggregateCall {
    * call, of at least one key. Of DISTINCT each key is an argument. */
   const PenumbraSortKey *order;
   int order_count;
-  uint32_t label; /* of array_agg: what the array's header says of its elements' type; of json_agg see below */
+  uint32_t label;  /* of array_agg: what the array's header says of its elements' type; of json_agg see below */
+  bool takes_away; /* of json_agg in a window: the caller's states can lose their first rows */
 } PenumbraAggregateCall;
 
 /*
@@ -235,10 +236,12 @@ typedef struct PenumbraAggregateCall {
  * order. Behind the head come the arguments as in PenumbraResultColumn, one after the other: `rows` bytes of nulls,
  * then values of the type's width, or of TEXT, BPCHAR and NUMERIC `rows` lengths (4 bytes) and the payloads. Values and
  * lengths begin at a multiple of 8, counted with the 4 bytes of the header that PostgreSQL's varlenas have. The slot
- * of a null is zero.
+ * of a null is zero. A group without rows has them, too.
  */
+#define PENUMBRA_GROUP_ROWS UINT32_C(0x80000000)
+
 typedef struct PenumbraGroupRows {
-  uint32_t label; /* the call's */
+  uint32_t label; /* the call's, with this bit, which the first word of an array has not */
   uint32_t rows;
 } PenumbraGroupRows;
 
@@ -458,13 +461,18 @@ typedef bool (*PenumbraHostFunction)(void *host, int function, const PenumbraRes
 
 /*
  * What frames give of an aggregate of the caller's: rows of its arguments, and steps. Each adds the next rows to a
- * state. States with other numbers are other partitions, computed side by side.
+ * state, or takes them away from it. States with other numbers are other partitions, computed side by side.
  */
 typedef struct PenumbraFrameStep {
   uint32_t rows;
   bool restarts;    /* before these the state becomes that of no rows, as a state is at first */
   bool is_finished; /* after these the state's value is the next result */
+  bool takes_away;  /* these, in the order in which they were added */
 } PenumbraFrameStep;
+
+/* In place of 1 in the nulls of a result: the state could not lose a row. The frame, and those after it, come again,
+ * and it restarts. */
+#define PENUMBRA_FRAME_AGAIN 2
 
 typedef struct PenumbraFrames {
   uint32_t label; /* the call's */

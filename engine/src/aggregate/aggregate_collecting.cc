@@ -76,7 +76,7 @@ class CollectingAccumulator : public Accumulator {
     Arena scratch(&result.environment->budget);
     for (uint32_t i = 0; i < count; ++i) {
       const CollectedValues<SortEntry>& rows = StateAt(groups[i] + offset).rows;
-      if (rows.count() == 0) {
+      if (rows.count() == 0 && result.function != PENUMBRA_AGG_JSON_AGG) {
         out.SetNull(i, arena);
         continue;
       }

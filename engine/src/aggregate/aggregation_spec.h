@@ -32,6 +32,7 @@ struct AggregateSpec {
   std::vector<AggregateOrder> order;
   const Expr* delimiter = nullptr;  // of string_agg, if constant: it is no argument then
   uint32_t label = 0;               // of arrays and of rows of a group: PenumbraAggregateCall.label
+  bool takes_away = false;          // of the host's in windows: PenumbraAggregateCall.takes_away
   int shown_arguments = 0;          // of AggregateNeeds::kRows: those that are not only keys of the order
 };
 

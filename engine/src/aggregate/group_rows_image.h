@@ -19,7 +19,7 @@ class GroupRowsImage {
   StringRef Make(const SortEntry* entries, uint64_t count, const ExecutionEnvironment& environment, Arena& arena) {
     bytes_.clear();
     ArrayImage::CheckSize(count);
-    Append(PenumbraGroupRows{label_, static_cast<uint32_t>(count)});
+    Append(PenumbraGroupRows{label_ | PENUMBRA_GROUP_ROWS, static_cast<uint32_t>(count)});
     for (int column = 0; column < column_count_; ++column) {
       environment.CheckCancelled();
       for (uint64_t i = 0; i < count; ++i) bytes_.push_back(layout_.IsNull(entries[i].row, column));

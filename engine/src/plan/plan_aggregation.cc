@@ -36,6 +36,7 @@ bool Plan::CheckAggregateCall(PenumbraOperator input, const PenumbraAggregateCal
   aggregate->descending = call.descending;
   aggregate->fractions.assign(call.fractions, call.fractions + call.fraction_count);
   aggregate->label = call.label;
+  aggregate->takes_away = call.takes_away;
   if (!FindCollation(call.collation, &aggregate->collation)) return false;
   if (aggregate->filter != nullptr && aggregate->filter->type != PENUMBRA_BOOL) {
     reason_ = "an aggregate's filter that is not boolean";

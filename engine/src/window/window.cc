@@ -25,6 +25,7 @@ bool BeginsAnywhere(const WindowFunctionSpec& function) {
     return HasOffset(bound) ? function.mode == PENUMBRA_FRAME_ROWS : bound.kind == PENUMBRA_FRAME_CURRENT_ROW;
   };
   const bool is_of_frame = function.function >= PENUMBRA_WINDOW_FIRST_VALUE;
+  if (function.aggregate.takes_away) return false;
   if (function.function == PENUMBRA_WINDOW_AGGREGATE) return is_near(function.start) && is_near(function.end);
   // A row may be far where others have no value.
   if (function.ignores_nulls) return false;

@@ -1,7 +1,8 @@
 // Aggregates of the caller's over frames (PenumbraFrames), whose rows are in the window's order.
 //
 // The caller gets the rows that its state lacks: of a frame that goes on from that of the row before the new ones, else
-// all. It gets as many at once as a vector has, and as few as give it about 16 MB of values.
+// all. A state that can lose rows gets those that the frame has left, too, if it has others of that one. The caller
+// gets as many at once as a vector has, and as few as give it about 16 MB of values.
 #include <algorithm>
 #include <cstring>
 
@@ -46,11 +47,12 @@ class HostFrames : public WindowFunction {
   Vector Evaluate(const WindowBatch& batch, Arena& arena) override {
     frames_.Find(batch);
     Begin(batch.count, arena);
-    for (uint32_t i = 0; i < batch.count && bytes_ < kWindowBatchBytes; ++i) {
-      AddFrame(batch, i);
-      rows_made_ = i + 1;
+    for (bool is_done = false; !is_done;) {
+      while (rows_made_ < batch.count && bytes_ < kWindowBatchBytes && again_ == 0) AddFrame(batch, rows_made_++);
+      Flush();
+      is_done = again_ == 0;
+      if (!is_done) GoBack();
     }
-    Flush();
     for (uint32_t i = 0; i < rows_made_; ++i) {
       const char* value = values_ + size_t{result_of_[i]} * width_;
       if (is_null_[result_of_[i]]) {
@@ -95,12 +97,17 @@ class HostFrames : public WindowFunction {
   void AddFrame(const WindowBatch& batch, uint32_t i) {
     const uint64_t begin = frames_.begins[i], end = frames_.ends[i];
     // A frame that has all rows of the one before gets the others alone.
-    const bool goes_on = !frames_.has_holes() && has_last_ && begin == begin_ && end >= end_;
-    if (goes_on && end == end_) {
+    const bool is_left = spec_.aggregate.takes_away && begin_ < begin && begin < end_;
+    const bool goes_on = !frames_.has_holes() && has_last_ && (begin == begin_ || is_left) && end >= end_;
+    if (goes_on && begin == begin_ && end == end_) {
       result_of_[i] = static_cast<uint16_t>(next_result_ - 1);
       return;
     }
-    steps_.push_back({0, !goes_on, false});
+    steps_.push_back({0, !goes_on, false, goes_on && is_left});
+    if (goes_on && is_left) {
+      AddRows(batch.rows, begin_, begin);
+      steps_.push_back({0, false, false, false});
+    }
     if (frames_.has_holes()) {
       for (auto [part, part_end] : frames_.PartsAroundHole(batch.begin + i, i)) AddRows(batch.rows, part, part_end);
     } else {
@@ -111,7 +118,16 @@ class HostFrames : public WindowFunction {
     has_last_ = true;
     steps_.back().is_finished = true;
     result_of_[i] = static_cast<uint16_t>(next_result_++);
-    if ((next_result_ - first_waiting_) * value_bytes_ >= kWindowBatchBytes) Flush();
+    const uint32_t waiting = next_result_ - first_waiting_;
+    if (waiting * value_bytes_ >= kWindowBatchBytes || waiting >= frames_at_once_) Flush();
+  }
+  // To the first row of the frame that the state could not become. Others may follow it soon.
+  void GoBack() {
+    rows_made_ = static_cast<uint32_t>(std::find(result_of_.begin(), result_of_.end(), again_) - result_of_.begin());
+    next_result_ = first_waiting_ = again_;
+    again_ = 0;
+    has_last_ = false;
+    frames_at_once_ = 1;
   }
   void AddRows(const WindowRows& rows, uint64_t begin, uint64_t end) {
     for (uint64_t row = begin; row < end; ++row) {
@@ -122,15 +138,16 @@ class HostFrames : public WindowFunction {
       row_bytes_ += layout_.StringBytes(values);
       ++steps_.back().rows;
       if (row_count_ < kVectorRows && row_bytes_ < kWindowBatchBytes) continue;
+      const bool takes_away = steps_.back().takes_away;
       Flush();
-      steps_.push_back({0, false, false});
+      steps_.push_back({0, false, false, takes_away});
     }
   }
 
   // Hands over what waits, and takes the results.
   void Flush() {
     environment_.CheckCancelled();
-    if (steps_.empty()) return;
+    if (steps_.empty() || again_ != 0) return ClearWaiting();
     scratch_.Reset();
     std::vector<PenumbraResultColumn> columns;
     for (int column : columns_) {
@@ -146,6 +163,10 @@ class HostFrames : public WindowFunction {
     if (environment_.host == nullptr) throw EngineError(PENUMBRA_UNSUPPORTED, "aggregate of the host");
     environment_.host->EvaluateFrames(frames, [&](const PenumbraColumnInput& results) { Take(results, waiting); });
     first_waiting_ = next_result_;
+    frames_at_once_ = std::min<uint32_t>(2 * frames_at_once_, kVectorRows);
+    ClearWaiting();
+  }
+  void ClearWaiting() {
     steps_.clear();
     row_count_ = 0;
     row_bytes_ = 0;
@@ -154,6 +175,11 @@ class HostFrames : public WindowFunction {
     char value[16];
     for (uint32_t i = 0; i < count; ++i) {
       const uint32_t result = first_waiting_ + i;
+      if (results.nulls != nullptr && results.nulls[i] == PENUMBRA_FRAME_AGAIN) {
+        again_ = result;
+        count = i;
+        break;
+      }
       is_null_[result] = !ReadHostValue(spec_.result, results, i, value, *arena_);
       std::memcpy(values_ + size_t{result} * width_, value, width_);
       if (!IsStringForm(out_)) {
@@ -195,6 +221,8 @@ class HostFrames : public WindowFunction {
   std::vector<uint16_t> result_of_;  // by row
   uint32_t next_result_ = 1;
   uint32_t first_waiting_ = 1;  // the results before it are known
+  uint32_t again_ = 0;          // not 0: the first result for which the state could not lose a row
+  uint32_t frames_at_once_ = kVectorRows;
   uint32_t rows_made_ = 0;
   size_t bytes_ = 0;
   size_t value_bytes_ = kFirstValueBytes;

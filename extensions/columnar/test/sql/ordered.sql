@@ -171,6 +171,29 @@ SELECT * FROM ordered('SELECT jsonb_agg(DISTINCT ROW(v, t)) FROM o');
 SELECT * FROM ordered('SELECT json_agg(y ORDER BY x.id) FROM rows_of x LEFT JOIN rows_of y ON y.id = x.id + 3');
 SELECT * FROM ordered('SELECT json_agg(random() + v ORDER BY id) IS NULL FROM o');
 SELECT * FROM ordered('SELECT json_agg(q ORDER BY id) FROM (SELECT id, v FROM o ORDER BY v, id LIMIT 9) q');
+-- PostgreSQL's functions aggregate what the engine collects: of arrays of any elements, and of all else that has an order inside
+CREATE FUNCTION scaled_add(numeric, int) RETURNS numeric LANGUAGE sql IMMUTABLE AS 'SELECT $1 * 3 % 1000003 + coalesce($2, 7)';
+CREATE FUNCTION negated(numeric) RETURNS numeric LANGUAGE sql IMMUTABLE AS 'SELECT -$1';
+CREATE AGGREGATE scaled(int) (SFUNC = scaled_add, STYPE = numeric, FINALFUNC = negated, INITCOND = '5');
+CREATE FUNCTION joined_add(text, text, text) RETURNS text LANGUAGE sql IMMUTABLE AS 'SELECT coalesce($1 || $3, $1, '''') || coalesce($2, ''?'')';
+CREATE AGGREGATE joined(text, text) (SFUNC = joined_add, STYPE = text);
+CREATE FUNCTION earlier(anyelement, anyelement) RETURNS anyelement LANGUAGE sql IMMUTABLE STRICT AS 'SELECT $1';
+CREATE AGGREGATE first_of(anyelement) (SFUNC = earlier, STYPE = anyelement);
+CREATE FUNCTION counted_add(int, int) RETURNS int LANGUAGE plpgsql AS 'BEGIN RETURN $1 + $2; END';
+CREATE AGGREGATE counted(int) (SFUNC = counted_add, STYPE = int, INITCOND = '0');
+SELECT * FROM ordered('SELECT g, scaled(v ORDER BY id), scaled(v ORDER BY t DESC, id) FILTER (WHERE v > 5), scaled(DISTINCT v) FROM o GROUP BY g');
+SELECT * FROM ordered('SELECT scaled(v ORDER BY id), scaled(v ORDER BY id) FILTER (WHERE id < 0), joined(t, c ORDER BY id), first_of(n ORDER BY id) FROM o');
+SELECT * FROM ordered('SELECT scaled(v ORDER BY id), joined(t, NULL ORDER BY id), array_agg(ARRAY[g, v] ORDER BY id), range_agg(int4range(id, v)) FROM o WHERE id < 0');
+SELECT * FROM ordered('SELECT g, v, scaled(id ORDER BY id) FROM o GROUP BY CUBE (g, v)');
+SELECT * FROM ordered('SELECT a.id, (SELECT scaled(b.id ORDER BY b.id) FROM o b WHERE b.v = a.v AND b.g < 3) FROM o a WHERE a.id < 300');
+SELECT * FROM ordered('SELECT array_agg(kind ORDER BY id), array_agg(DISTINCT address), array_agg(bits ORDER BY id DESC), array_agg((id, kind) ORDER BY id),
+  array_agg(ARRAY[id, small] ORDER BY id), xmlagg(xmlelement(name x, named) ORDER BY id)::text FROM wide');
+SELECT * FROM ordered('SELECT g, sum(f ORDER BY t, id), min(n ORDER BY id) FROM o GROUP BY g');
+SELECT * FROM ordered('SELECT g, range_agg(int4range(id, id + v)), range_intersect_agg(int8range(id, 9999)) FROM o GROUP BY g');
+SELECT * FROM ordered('SELECT x.g, range_agg(int4range(x.id, y.id)) FROM o x JOIN o y ON y.id = x.id + x.v GROUP BY 1');
+SELECT * FROM ordered('SELECT counted(v ORDER BY id) FROM o');
+SELECT * FROM ordered('SELECT scaled(v) FROM o');
+SELECT * FROM ordered('SELECT range_agg(numrange(x.n, x.n + 1)) FROM o x JOIN wide y ON y.id = x.id');
 -- equal values that are written differently are found while the query runs
 SELECT * FROM ordered('SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY z) FROM o WHERE g = 1');
 SELECT * FROM ordered('SELECT mode() WITHIN GROUP (ORDER BY CASE WHEN v > 5 THEN n ELSE n + 0.00000000000000000000 END) FROM o');

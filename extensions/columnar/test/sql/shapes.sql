@@ -43,6 +43,19 @@ SELECT * FROM compared('WITH w AS MATERIALIZED (SELECT shop, max(price) AS p FRO
   SELECT s.id, (SELECT p FROM w WHERE w.shop = s.id), (SELECT count(*) FROM v WHERE v.shop = s.id) FROM shop s JOIN v ON v.shop = s.id ORDER BY p, 1 LIMIT 6', 'prefer');
 SELECT * FROM compared('SELECT town, (SELECT count(*) FROM sold WHERE shop = s.id AND EXISTS (SELECT FROM shop x WHERE x.town = s.town AND x.id > sold.shop)) FROM shop s
   ORDER BY since DESC LIMIT 3', 'prefer');
+-- also where a view or a subquery in FROM has them, and of what OFFSET 0 keeps apart all rows
+CREATE VIEW shops AS SELECT s.*, (SELECT count(*) FROM sold WHERE shop = s.id) AS many, (SELECT max(day) FROM sold WHERE shop = s.id) AS newest FROM shop s;
+SELECT * FROM compared('SELECT * FROM shops ORDER BY since DESC, id LIMIT 3', 'prefer');
+SELECT * FROM compared('SELECT many + 1, id FROM shops WHERE many > 3 ORDER BY town DESC, id LIMIT 3', 'prefer');
+SELECT * FROM compared('SELECT x.id, x.newest, s.price FROM shops x JOIN sold s ON s.shop = x.id ORDER BY s.price DESC, s.id LIMIT 4', 'prefer');
+SELECT * FROM compared('SELECT * FROM (SELECT id, town, (SELECT min(price) FROM sold WHERE shop = x.id AND sold.id > x.many) FROM shops x) y ORDER BY town, id LIMIT 3', 'prefer');
+SELECT * FROM compared('SELECT * FROM (SELECT s.*, (SELECT count(*) FROM sold WHERE shop = s.id) FROM shop s OFFSET 0) x ORDER BY since DESC, id LIMIT 3', 'prefer');
+SELECT are_equal FROM unnest(ARRAY[
+  'x, many FROM shops x ORDER BY id', 'x.many, y.id FROM sold y LEFT JOIN shops x ON x.id = y.shop + 1 ORDER BY y.id DESC', 'many, count(*) FROM shops GROUP BY 1 ORDER BY 1',
+  'DISTINCT many FROM shops ORDER BY 1', 'id, many, random() < 2 FROM shops ORDER BY id', 'many FROM (SELECT *, random() < 2 FROM shops) x ORDER BY id',
+  'id, n FROM (WITH c AS MATERIALIZED (SELECT * FROM sold) SELECT s.id, (SELECT count(*) FROM c WHERE shop = s.id) AS n FROM shop s) x ORDER BY id'])
+  q, compared(format('SELECT %s LIMIT 30', q), 'prefer');
+DROP VIEW shops;
 -- but for whole rows, computed keys, what is volatile
 SELECT are_equal FROM unnest(ARRAY[
   's.id, (SELECT count(*) FROM sold WHERE shop = s.id AND s IS NOT NULL) FROM shop s ORDER BY 1',

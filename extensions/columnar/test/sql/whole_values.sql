@@ -94,7 +94,7 @@ SET penumbra.mode = prefer;
 SELECT doc->'p', count(*) FROM forms WHERE id >= 1000 GROUP BY 1 ORDER BY 1;
 RESET penumbra.mode;
 
--- Arrays of arrays are PostgreSQL's, also where a condition has the whole array cached.
+-- PostgreSQL makes arrays of arrays; the engine has the arrays where a condition has the whole one cached.
 SET penumbra.mode = prefer;
 SELECT array_agg(ints ORDER BY id) AS ints, array_agg(words ORDER BY id) AS words FROM things WHERE id IN (2, 8) AND ints < '{9}' AND words < '{z}';
 SET penumbra.mode = require;

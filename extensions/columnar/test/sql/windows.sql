@@ -203,8 +203,38 @@ SELECT * FROM windows('SELECT id, longest(t) OVER w, first_known(v) OVER w, mean
   FROM win WHERE id < 2000 WINDOW w AS (PARTITION BY p ORDER BY id ROWS BETWEEN 5 PRECEDING AND 2 PRECEDING)');
 SELECT * FROM windows('SELECT s.a, count(*), max(s.b) FROM (SELECT id, first_known(v) OVER (PARTITION BY p, t ORDER BY id) AS a, longest(t) OVER (PARTITION BY p ORDER BY id) AS b FROM win) s GROUP BY s.a');
 SELECT * FROM windows('SELECT * FROM (SELECT id, row_number() OVER w AS r, first_known(v) OVER w FROM win WINDOW w AS (PARTITION BY p ORDER BY id)) s WHERE r <= 3');
+CREATE AGGREGATE moved(numeric) (SFUNC = numeric_add, STYPE = numeric, MSFUNC = numeric_add, MINVFUNC = numeric_sub, MSTYPE = numeric);
+-- over frames that move by the aggregates' functions for these, which tell how they were called and at times cannot lose a row
+CREATE FUNCTION logged_add(text, anyelement) RETURNS text IMMUTABLE LANGUAGE sql AS $$ SELECT coalesce($1, 'none') || '*' || quote_nullable($2) $$;
+CREATE FUNCTION logged_move(text, anyelement) RETURNS text IMMUTABLE LANGUAGE sql AS $$ SELECT right(coalesce($1, 'none') || '+' || quote_nullable($2), 90) $$;
+CREATE FUNCTION logged_lose(text, anyelement) RETURNS text IMMUTABLE LANGUAGE sql AS $$ SELECT right($1 || '-' || quote_nullable($2), 90) $$;
+CREATE FUNCTION logged_refuse(text, anyelement) RETURNS text IMMUTABLE LANGUAGE sql AS $$ SELECT CASE WHEN $2::text LIKE '%3' THEN NULL ELSE right($1 || '-' || quote_nullable($2), 90) END $$;
+CREATE FUNCTION logged_never(text, anyelement) RETURNS text IMMUTABLE LANGUAGE sql AS $$ SELECT NULL::text $$;
+CREATE FUNCTION strict_move(text, text) RETURNS text STRICT IMMUTABLE LANGUAGE sql AS $$ SELECT right($1 || '+' || quote_nullable($2), 90) $$;
+CREATE FUNCTION strict_lose(text, text) RETURNS text STRICT IMMUTABLE LANGUAGE sql AS $$ SELECT right($1 || '-' || quote_nullable($2), 90) $$;
+CREATE FUNCTION shown(text) RETURNS text IMMUTABLE LANGUAGE sql AS $$ SELECT '<' || $1 || '>' $$;
+CREATE AGGREGATE logged(anyelement) (SFUNC = logged_add, STYPE = text, MSFUNC = logged_move, MINVFUNC = logged_lose, MSTYPE = text, INITCOND = 'plain', MINITCOND = 'moving', MFINALFUNC = shown);
+CREATE AGGREGATE refusing(anyelement) (SFUNC = logged_add, STYPE = text, MSFUNC = logged_move, MINVFUNC = logged_refuse, MSTYPE = text);
+CREATE AGGREGATE never_losing(anyelement) (SFUNC = logged_add, STYPE = text, MSFUNC = logged_move, MINVFUNC = logged_never, MSTYPE = text);
+CREATE AGGREGATE strictly(text) (SFUNC = strict_move, STYPE = text, MSFUNC = strict_move, MINVFUNC = strict_lose, MSTYPE = text);
+CREATE AGGREGATE inexact(float8) (SFUNC = float8pl, STYPE = float8, MSFUNC = float8pl, MINVFUNC = float8mi, MSTYPE = float8);
+CREATE FUNCTION moved_to_null(int, int) RETURNS int IMMUTABLE LANGUAGE sql AS $$ SELECT CASE WHEN $2 < 1000 THEN coalesce($1, 0) + $2 END $$;
+CREATE FUNCTION moved_back(int, int) RETURNS int IMMUTABLE LANGUAGE sql AS $$ SELECT $1 - $2 $$;
+CREATE AGGREGATE failing(int) (SFUNC = int4pl, STYPE = int, MSFUNC = moved_to_null, MINVFUNC = moved_back, MSTYPE = int);
+SELECT r.* FROM unnest(ARRAY[
+  'ORDER BY id ROWS 3 PRECEDING', 'PARTITION BY p ORDER BY id ROWS BETWEEN 2 PRECEDING AND 4 FOLLOWING', 'PARTITION BY p ORDER BY id ROWS BETWEEN 9 PRECEDING AND 2 PRECEDING',
+  'PARTITION BY p ORDER BY id ROWS BETWEEN 1 FOLLOWING AND 5 FOLLOWING', 'PARTITION BY p ORDER BY id RANGE BETWEEN 70 PRECEDING AND 30 FOLLOWING',
+  'PARTITION BY p ORDER BY o, id GROUPS BETWEEN 2 PRECEDING AND CURRENT ROW', 'PARTITION BY p ORDER BY id ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING',
+  'PARTITION BY p ORDER BY id', 'PARTITION BY p ORDER BY id ROWS 3 PRECEDING EXCLUDE CURRENT ROW', 'ORDER BY id ROWS 900 PRECEDING']) w,
+  windows(format('SELECT id, logged(v) OVER w, refusing(id) OVER w, never_losing(t) OVER w, strictly(v::text) OVER w, inexact(f) OVER w,
+  logged(v) FILTER (WHERE o > 3) OVER w, strictly(t) FILTER (WHERE v > 2) OVER w, moved(n) OVER w FROM win WHERE id < 1200 WINDOW w AS (%s)', w)) r;
+SELECT * FROM windows('SELECT id, failing(id) OVER (ORDER BY id ROWS 3 PRECEDING) FROM win WHERE id < 900');
+SET penumbra.mode = prefer;
+SELECT failing(id) OVER (ORDER BY id ROWS 3 PRECEDING) FROM win;
+RESET penumbra.mode;
 SET penumbra.threads_per_query = 2;
 SET work_mem = '64kB';
+SELECT * FROM windows('SELECT id, logged(v) OVER w, refusing(id) OVER w, inexact(f) OVER w, ntile(3) OVER w FROM win WINDOW w AS (PARTITION BY id / 9 ORDER BY n, id ROWS 4 PRECEDING)');
 SELECT * FROM windows('SELECT id, json_agg(id) OVER (PARTITION BY id / 9 ORDER BY n, id), longest(t) OVER (PARTITION BY id / 9 ORDER BY n, id ROWS 4 PRECEDING), ntile(3) OVER (PARTITION BY id / 9 ORDER BY n, id), sum(v) OVER (PARTITION BY p) FROM win');
 RESET work_mem;
 SET penumbra.threads_per_query = 0;
@@ -216,9 +246,6 @@ SELECT * FROM windows('SELECT id, octet_length((json_agg(repeat(t, 2000)) OVER w
 CREATE FUNCTION roll(int, int) RETURNS int VOLATILE LANGUAGE sql AS $$ SELECT $1 + $2 $$;
 CREATE AGGREGATE rolled(int) (SFUNC = roll, STYPE = int, INITCOND = '0');
 SELECT * FROM windows('SELECT id, rolled(v) OVER (ORDER BY id) FROM win');
-CREATE AGGREGATE moved(numeric) (SFUNC = numeric_add, STYPE = numeric, MSFUNC = numeric_add, MINVFUNC = numeric_sub, MSTYPE = numeric);
-SELECT * FROM windows('SELECT id, moved(n) OVER (PARTITION BY p ORDER BY id) FROM win');
-SELECT * FROM windows('SELECT id, moved(n) OVER (PARTITION BY p ORDER BY id ROWS 3 PRECEDING) FROM win');
 SELECT * FROM windows('SELECT id, mean_of_squares(v) OVER (PARTITION BY p) FROM win');
 SELECT * FROM windows('SELECT id, lag(v, 10 / o) OVER (ORDER BY id) FROM win WHERE o <> 0');
 SELECT * FROM windows('SELECT * FROM (SELECT id, row_number() OVER w AS r, nth_value(id, o) OVER w FROM win WINDOW w AS (ORDER BY id)) s WHERE r <= 9');

@@ -3,8 +3,8 @@
  * aggregate_state.c
  *	  Aggregates of PostgreSQL's over rows that the engine gives.
  *
- * Rows are added and states finished as nodeWindowAgg.c does it for an
- * aggregate without an inverse transition function.
+ * Rows are added and taken away, and states finished, as nodeWindowAgg.c does
+ * it.
  *
  *-------------------------------------------------------------------------
  */
@@ -36,7 +36,9 @@ struct AggregateCall
 	int			arg_count;
 	ExprState **args;
 	FmgrInfo	add;
+	FmgrInfo	take_away;		/* of functions for frames that move */
 	FmgrInfo	finish;
+	bool		is_moving;
 	bool		has_finish;
 	int			finish_arg_count;
 	Oid			collation;
@@ -51,9 +53,9 @@ struct AggregateCall
 };
 
 static Datum
-initial_value(HeapTuple tuple, Oid type, bool *isnull)
+initial_value(HeapTuple tuple, AttrNumber attribute, Oid type, bool *isnull)
 {
-	Datum		written = SysCacheGetAttr(AGGFNOID, tuple, Anum_pg_aggregate_agginitval, isnull);
+	Datum		written = SysCacheGetAttr(AGGFNOID, tuple, attribute, isnull);
 	Oid			input;
 	Oid			param;
 
@@ -71,27 +73,42 @@ find_functions(AggregateCall *call, Aggref *aggref)
 	Oid			types[FUNC_MAX_ARGS];
 	int			type_count = get_aggregate_argtypes(aggref, types);
 	Form_pg_aggregate form;
+	Oid			add_function;
+	Oid			take_away_function;
+	Oid			finish_function;
 	Oid			state_type;
 	Expr	   *add;
+	Expr	   *take_away;
 	Expr	   *finish;
 
 	if (!HeapTupleIsValid(tuple))
 		elog(ERROR, "cache lookup failed for aggregate %u", aggref->aggfnoid);
 	form = (Form_pg_aggregate) GETSTRUCT(tuple);
-	state_type = resolve_aggregate_transtype(aggref->aggfnoid, form->aggtranstype, types, type_count);
+	add_function = call->is_moving ? form->aggmtransfn : form->aggtransfn;
+	take_away_function = call->is_moving ? form->aggminvtransfn : InvalidOid;
+	finish_function = call->is_moving ? form->aggmfinalfn : form->aggfinalfn;
+	state_type = resolve_aggregate_transtype(aggref->aggfnoid,
+											 call->is_moving ? form->aggmtranstype : form->aggtranstype,
+											 types, type_count);
 	get_typlenbyval(state_type, &call->length, &call->is_by_value);
-	call->initial = initial_value(tuple, state_type, &call->initial_isnull);
-	build_aggregate_transfn_expr(types, type_count, 0, false, state_type, aggref->inputcollid,
-								 form->aggtransfn, InvalidOid, &add, NULL);
-	fmgr_info(form->aggtransfn, &call->add);
+	call->initial = initial_value(tuple, call->is_moving ? Anum_pg_aggregate_aggminitval : Anum_pg_aggregate_agginitval,
+								  state_type, &call->initial_isnull);
+	build_aggregate_transfn_expr(types, type_count, 0, false, state_type, aggref->inputcollid, add_function,
+								 take_away_function, &add, &take_away);
+	fmgr_info(add_function, &call->add);
 	fmgr_info_set_expr((Node *) add, &call->add);
-	call->has_finish = OidIsValid(form->aggfinalfn);
-	call->finish_arg_count = form->aggfinalextra ? type_count + 1 : 1;
+	if (call->is_moving)
+	{
+		fmgr_info(take_away_function, &call->take_away);
+		fmgr_info_set_expr((Node *) take_away, &call->take_away);
+	}
+	call->has_finish = OidIsValid(finish_function);
+	call->finish_arg_count = (call->is_moving ? form->aggmfinalextra : form->aggfinalextra) ? type_count + 1 : 1;
 	if (call->has_finish)
 	{
 		build_aggregate_finalfn_expr(types, call->finish_arg_count, state_type, aggref->aggtype, aggref->inputcollid,
-									 form->aggfinalfn, &finish);
-		fmgr_info(form->aggfinalfn, &call->finish);
+									 finish_function, &finish);
+		fmgr_info(finish_function, &call->finish);
 		fmgr_info_set_expr((Node *) finish, &call->finish);
 	}
 	ReleaseSysCache(tuple);
@@ -104,6 +121,7 @@ aggregate_call_create(const CollectedCall *collected)
 	List	   *columns = NIL;
 	ListCell   *lc;
 
+	call->is_moving = collected->is_moving;
 	find_functions(call, collected->aggref);
 	call->collation = collected->aggref->inputcollid;
 	call->args = palloc(sizeof(ExprState *) * Max(list_length(collected->args), 1));
@@ -136,7 +154,8 @@ aggregate_state_clear(const AggregateCall *call, AggregateState *state)
 	old = MemoryContextSwitchTo(state->context);
 	state->isnull = call->initial_isnull;
 	state->value = state->isnull ? (Datum) 0 : datumCopy(call->initial, call->is_by_value, call->length);
-	state->has_no_row = true;
+	state->rows = 0;
+	state->has_failed = false;
 	MemoryContextSwitchTo(old);
 }
 
@@ -167,41 +186,87 @@ keep_value(const AggregateCall *call, AggregateState *state, Datum value, bool i
 	state->isnull = isnull;
 }
 
-/* Of the arguments at hand. */
+static bool
+has_null_argument(const AggregateCall *call, FunctionCallInfo fcinfo)
+{
+	for (int a = 1; a <= call->arg_count; a++)
+	{
+		if (fcinfo->args[a].isnull)
+			return true;
+	}
+	return false;
+}
+
+/* The function of the state and the arguments at hand. */
+static Datum
+call_function(FmgrInfo *function, const AggregateState *state, FunctionCallInfo fcinfo)
+{
+	fcinfo->flinfo = function;
+	fcinfo->args[0].value = state->value;
+	fcinfo->args[0].isnull = state->isnull;
+	fcinfo->isnull = false;
+	return FunctionCallInvoke(fcinfo);
+}
+
 static void
-add_row(const AggregateCall *call, AggregateState *state, FunctionCallInfo fcinfo)
+add_row(AggregateCall *call, AggregateState *state, FunctionCallInfo fcinfo)
 {
 	Datum		value;
 
 	if (call->add.fn_strict)
 	{
-		for (int a = 1; a <= call->arg_count; a++)
-		{
-			if (fcinfo->args[a].isnull)
-				return;
-		}
-		if (state->isnull && state->has_no_row)
+		if (has_null_argument(call, fcinfo))
+			return;
+		if (state->isnull && state->rows == 0)
 		{
 			MemoryContext old = MemoryContextSwitchTo(state->context);
 
 			state->value = datumCopy(fcinfo->args[1].value, call->is_by_value, call->length);
-			state->isnull = state->has_no_row = false;
+			state->isnull = false;
+			state->rows = 1;
 			MemoryContextSwitchTo(old);
 			return;
 		}
 		if (state->isnull)
 			return;
 	}
-	fcinfo->args[0].value = state->value;
-	fcinfo->args[0].isnull = state->isnull;
-	fcinfo->isnull = false;
-	value = FunctionCallInvoke(fcinfo);
+	value = call_function(&call->add, state, fcinfo);
+	if (fcinfo->isnull && call->is_moving)
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("moving-aggregate transition function must not return null")));
+	state->rows++;
 	keep_value(call, state, value, fcinfo->isnull);
-	state->has_no_row = false;
 }
 
-void
-aggregate_state_add(AggregateCall *call, AggregateState *state, uint32 count)
+/* The last row is never taken away by the function, which would leave a state that is not that of no rows. */
+static void
+take_row_away(AggregateCall *call, AggregateState *state, FunctionCallInfo fcinfo)
+{
+	Datum		value;
+
+	if (call->take_away.fn_strict && has_null_argument(call, fcinfo))
+		return;
+	Assert(state->rows > 0);
+	if (state->isnull)
+		elog(ERROR, "aggregate transition value is NULL before inverse transition");
+	if (state->rows == 1)
+	{
+		aggregate_state_clear(call, state);
+		return;
+	}
+	value = call_function(&call->take_away, state, fcinfo);
+	state->has_failed = fcinfo->isnull;
+	if (state->has_failed)
+		return;
+	state->rows--;
+	keep_value(call, state, value, false);
+}
+
+/* Of each of the next rows, with the arguments evaluated. */
+static void
+for_rows(AggregateCall *call, AggregateState *state, uint32 count,
+		 void (*step) (AggregateCall *call, AggregateState *state, FunctionCallInfo fcinfo))
 {
 	ExprContext *econtext = call->econtext;
 	MemoryContext old = CurrentMemoryContext;
@@ -215,14 +280,28 @@ aggregate_state_add(AggregateCall *call, AggregateState *state, uint32 count)
 		if (i % ROWS_PER_CHECK == 0)
 			CHECK_FOR_INTERRUPTS();
 		(void) result_window_next(call->window, call->inputs);
+		if (state->has_failed)
+			continue;
 		ResetExprContext(econtext);
 		econtext->ecxt_outertuple = call->inputs;
 		MemoryContextSwitchTo(econtext->ecxt_per_tuple_memory);
 		for (int a = 0; a < call->arg_count; a++)
 			fcinfo->args[1 + a].value = ExecEvalExpr(call->args[a], econtext, &fcinfo->args[1 + a].isnull);
-		add_row(call, state, fcinfo);
+		step(call, state, fcinfo);
 		MemoryContextSwitchTo(old);
 	}
+}
+
+void
+aggregate_state_add(AggregateCall *call, AggregateState *state, uint32 count)
+{
+	for_rows(call, state, count, add_row);
+}
+
+void
+aggregate_state_take_away(AggregateCall *call, AggregateState *state, uint32 count)
+{
+	for_rows(call, state, count, take_row_away);
 }
 
 Datum

@@ -25,7 +25,8 @@ typedef struct AggregateState
 	MemoryContext context;		/* of what `value` points to */
 	Datum		value;
 	bool		isnull;
-	bool		has_no_row;		/* the first one without NULLs becomes the value: the functions are strict */
+	int64		rows;			/* the first one without NULLs becomes the value: the functions are strict */
+	bool		has_failed;		/* to take a row away; it takes no rows until it is cleared */
 } AggregateState;
 
 /* In the current context, and for as long as that lives. */
@@ -35,8 +36,9 @@ extern void aggregate_call_open(AggregateCall *call, const PenumbraResult *rows)
 
 /* The state becomes that of no rows. */
 extern void aggregate_state_clear(const AggregateCall *call, AggregateState *state);
-/* Adds the next `count` rows. */
+/* Adds the next `count` rows, or takes them away, in the order in which they were added. */
 extern void aggregate_state_add(AggregateCall *call, AggregateState *state, uint32 count);
+extern void aggregate_state_take_away(AggregateCall *call, AggregateState *state, uint32 count);
 /* The state's value, which may lie in the state; else it is in the current context. */
 extern Datum aggregate_state_value(AggregateCall *call, AggregateState *state, bool *isnull);
 

@@ -13,6 +13,8 @@
 
 #include "pg_compat.h"
 
+#include "utils/datum.h"
+#include "utils/lsyscache.h"
 #include "utils/memutils.h"
 
 #include "cache/value_image.h"
@@ -26,6 +28,8 @@ typedef struct GroupCall
 	int			input_count;
 	PenumbraResultColumn *columns;	/* of the inputs */
 	AggregateState state;
+	int16		length;			/* of the type of values */
+	bool		is_by_value;
 } GroupCall;
 
 struct CollectedGroups
@@ -51,6 +55,7 @@ collected_groups_create(List *calls)
 		if (from->is_of_window)
 			continue;
 		call->aggregate = aggregate_call_create(from);
+		get_typlenbyval(from->aggref->aggtype, &call->length, &call->is_by_value);
 		call->input_count = list_length(from->inputs);
 		call->columns = palloc0(sizeof(PenumbraResultColumn) * Max(call->input_count, 1));
 		for (int i = 0; i < call->input_count; i++)
@@ -101,7 +106,7 @@ collected_groups_finish(void *argument, Datum rows, bool *isnull)
 {
 	CollectedGroups *groups = argument;
 	const PenumbraGroupRows *head = (const PenumbraGroupRows *) VARDATA(DatumGetPointer(rows));
-	GroupCall  *call = &groups->calls[head->label];
+	GroupCall  *call = &groups->calls[head->label & ~PENUMBRA_GROUP_ROWS];
 	const char *next = (const char *) (head + 1);
 	PenumbraResult result = {head->rows, call->columns};
 	MemoryContext old;
@@ -114,8 +119,9 @@ collected_groups_finish(void *argument, Datum rows, bool *isnull)
 	for (int i = 0; i < call->input_count; i++)
 		next = open_column(&call->columns[i], head->rows, next);
 	aggregate_call_open(call->aggregate, &result);
-	MemoryContextSwitchTo(old);
 	aggregate_state_add(call->aggregate, &call->state, head->rows);
 	value = aggregate_state_value(call->aggregate, &call->state, isnull);
-	return value;
+	MemoryContextSwitchTo(old);
+	/* it may be part of the state */
+	return *isnull ? (Datum) 0 : datumCopy(value, call->is_by_value, call->length);
 }

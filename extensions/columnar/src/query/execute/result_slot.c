@@ -33,8 +33,7 @@ struct ResultWindow
 	int			slot_columns;	/* they come first; the others are positions */
 	int		   *outputs;		/* per column, negative: NULL */
 	const ValueImage **images;	/* of its type; NULL: it has none, as of arrays and of the position */
-	bool	   *is_collected;	/* of its values the engine has groups' rows, not arrays */
-	FinishGroup finish;			/* makes the values of them; or NULL */
+	FinishGroup finish;			/* makes the values of groups' rows; or NULL */
 	void	   *groups;			/* its first argument */
 	Datum	   *values;			/* rows_limit x column_count */
 	bool	   *nulls;
@@ -59,15 +58,12 @@ result_window_create(List *output_map, TupleDesc desc, List *positions)
 	window->column_count = window->slot_columns + list_length(positions);
 	window->outputs = palloc(sizeof(int) * Max(window->column_count, 1));
 	window->images = palloc0(sizeof(ValueImage *) * Max(window->column_count, 1));
-	window->is_collected = palloc0(sizeof(bool) * Max(window->column_count, 1));
 	foreach(lc, output_map)
 	{
 		int			c = foreach_current_index(lc);
-		Oid			type = TupleDescAttr(desc, c)->atttypid;
 
 		window->outputs[c] = lfirst_int(lc);
-		window->images[c] = value_image_of(type);
-		window->is_collected[c] = type == JSONOID || type == JSONBOID;
+		window->images[c] = value_image_of(TupleDescAttr(desc, c)->atttypid);
 	}
 	foreach(lc, positions)
 		window->outputs[window->slot_columns + foreach_current_index(lc)] = lfirst_int(lc);
@@ -120,6 +116,13 @@ convert_images(ResultWindow *window, const PenumbraResultColumn *column, const V
 	MemoryContextSwitchTo(old);
 }
 
+/* An array begins with the number of its dimensions, which has not this bit. */
+static bool
+is_of_group(Datum value)
+{
+	return (((const PenumbraGroupRows *) VARDATA(DatumGetPointer(value)))->label & PENUMBRA_GROUP_ROWS) != 0;
+}
+
 static void
 finish_collected(ResultWindow *window, uint32 rows, Datum *values, bool *nulls)
 {
@@ -128,9 +131,10 @@ finish_collected(ResultWindow *window, uint32 rows, Datum *values, bool *nulls)
 
 	for (uint32 i = 0; i < rows; i++)
 	{
-		if (!nulls[(Size) i * stride])
-			values[(Size) i * stride] = window->finish(window->groups, values[(Size) i * stride],
-													   &nulls[(Size) i * stride]);
+		Size		place = (Size) i * stride;
+
+		if (!nulls[place] && is_of_group(values[place]))
+			values[place] = window->finish(window->groups, values[place], &nulls[place]);
 	}
 	MemoryContextSwitchTo(old);
 }
@@ -256,7 +260,7 @@ convert_column(ResultWindow *window, const PenumbraResultColumn *column, int c, 
 			break;
 		case PENUMBRA_ARRAY:
 			convert_payloads(window, column, begin, rows, values, nulls);
-			if (window->is_collected[c])
+			if (window->finish != NULL)
 				finish_collected(window, rows, values, nulls);
 			break;
 	}

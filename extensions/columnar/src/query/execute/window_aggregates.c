@@ -55,7 +55,7 @@ prepare(FrameCall *call, const CollectedCall *from)
 
 	call->aggregate = aggregate_call_create(from);
 	call->image = from->result == PENUMBRA_ARRAY ? NULL : image;
-	call->has_head = type == JSONOID || type == JSONBOID;
+	call->has_head = !OidIsValid(get_element_type(type));
 	get_typlenbyval(type, &call->length, &call->is_by_value);
 }
 
@@ -104,7 +104,7 @@ find_state(WindowAggregates *aggregates, FrameCall *call, uint32 number)
 	return &call->states[number];
 }
 
-/* The bytes of a varlena, of json and jsonb as collected_groups.c takes them. */
+/* The bytes of a varlena, if it is no array as collected_groups.c takes them. */
 static uint64
 shown_value(const FrameCall *call, Datum value, uint32 *length)
 {
@@ -113,7 +113,7 @@ shown_value(const FrameCall *call, Datum value, uint32 *length)
 	char	   *made = MemoryContextAllocHuge(CurrentMemoryContext, head_bytes + VARSIZE_ANY_EXHDR(from));
 
 	if (call->has_head)
-		*(PenumbraGroupRows *) made = (PenumbraGroupRows) {call->label, 0};
+		*(PenumbraGroupRows *) made = (PenumbraGroupRows) {call->label | PENUMBRA_GROUP_ROWS, 0};
 	memcpy(made + head_bytes, VARDATA_ANY(from), VARSIZE_ANY_EXHDR(from));
 	*length = head_bytes + VARSIZE_ANY_EXHDR(from);
 	if ((const void *) from != (const void *) DatumGetPointer(value))
@@ -156,9 +156,15 @@ window_aggregates_evaluate(WindowAggregates *aggregates, const PenumbraFrames *f
 			aggregate_state_clear(call->aggregate, state);
 			MemoryContextSwitchTo(old);
 		}
-		aggregate_state_add(call->aggregate, state, step->rows);
+		(step->takes_away ? aggregate_state_take_away : aggregate_state_add) (call->aggregate, state, step->rows);
 		if (!step->is_finished)
 			continue;
+		if (state->has_failed)
+		{
+			values[result] = 0;
+			nulls[result++] = PENUMBRA_FRAME_AGAIN;
+			continue;
+		}
 		if (result > 0)
 			check_memory();
 		value = aggregate_state_value(call->aggregate, state, &isnull);

@@ -55,6 +55,7 @@
 #include "query/paths/subplans.h"
 #include "query/pipeline/can_fail.h"
 #include "query/pipeline/cost.h"
+#include "query/pipeline/function_map.h"
 #include "query/pipeline/pipeline.h"
 #include "query/pipeline/rel_pipeline.h"
 #include "query/pipeline/stage_scan.h"
@@ -103,6 +104,7 @@ over_no_rows_mutator(Node *node, void *context)
 	if (IsA(node, Aggref))
 	{
 		Aggref	   *aggref = (Aggref *) node;
+		PenumbraAggregate known;
 
 		switch (aggref->aggfnoid)
 		{
@@ -117,7 +119,8 @@ over_no_rows_mutator(Node *node, void *context)
 			case F_CUME_DIST_ANY:
 				return node;
 			default:
-				return (Node *) makeNullConst(aggref->aggtype, -1, aggref->aggcollid);
+				return function_map_aggregate(aggref, &known)
+					? (Node *) makeNullConst(aggref->aggtype, -1, aggref->aggcollid) : node;
 		}
 	}
 	return expression_tree_mutator(node, over_no_rows_mutator, context);

@@ -21,6 +21,7 @@
 #include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
 #include "optimizer/paths.h"
+#include "optimizer/planner.h"
 #include "optimizer/tlist.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
@@ -796,9 +797,9 @@ keep_needed_columns(PlannerInfo *root, RelPipeline *planned, List *exprs)
 static bool
 wants_few_targets(PlannerInfo *root)
 {
-	const Query *parse = root->parse;
+	Query	   *parse = root->parse;
 
-	return (parse->limitCount != NULL || parse->limitOffset != NULL) &&
+	return limit_needed(parse) &&
 		!contain_subplans((Node *) get_sortgrouplist_exprs(parse->sortClause, root->processed_tlist));
 }
 

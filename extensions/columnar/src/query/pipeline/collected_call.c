@@ -76,6 +76,62 @@ columns_mutator(Node *node, void *context)
 	return expression_tree_mutator(node, columns_mutator, context);
 }
 
+/* EXECUTE on the aggregate itself is checked at executor start. */
+static bool
+may_run(Oid function_oid, Oid owner)
+{
+	return !OidIsValid(function_oid) ||
+		(func_volatile(function_oid) != PROVOLATILE_VOLATILE && compat_may_execute(function_oid, owner));
+}
+
+/*
+ * Whether PostgreSQL uses the aggregate's functions for frames that move, as initialize_peragg() decides it of
+ * arguments without volatile functions and subqueries.
+ */
+static bool
+uses_moving(const FormData_pg_aggregate *form, int frame_options)
+{
+	return OidIsValid(form->aggminvtransfn) &&
+		((frame_options & FRAMEOPTION_START_UNBOUNDED_PRECEDING) == 0 ||
+		 (form->aggmfinalmodify == AGGMODIFY_READ_ONLY && form->aggfinalmodify != AGGMODIFY_READ_ONLY));
+}
+
+static bool
+can_run(const Aggref *aggref, int frame_options, bool *is_moving)
+{
+	HeapTuple	tuple = SearchSysCache1(AGGFNOID, ObjectIdGetDatum(aggref->aggfnoid));
+	HeapTuple	procedure = SearchSysCache1(PROCOID, ObjectIdGetDatum(aggref->aggfnoid));
+	bool		can = false;
+
+	if (HeapTupleIsValid(tuple) && HeapTupleIsValid(procedure))
+	{
+		const FormData_pg_aggregate *form = (const FormData_pg_aggregate *) GETSTRUCT(tuple);
+		const FormData_pg_proc *proc = (const FormData_pg_proc *) GETSTRUCT(procedure);
+
+		*is_moving = uses_moving(form, frame_options);
+		can = form->aggkind == AGGKIND_NORMAL && !OidIsValid(proc->provariadic) &&
+			(*is_moving
+			 ? form->aggmfinalmodify == AGGMODIFY_READ_ONLY && may_run(form->aggmtransfn, proc->proowner) &&
+			 may_run(form->aggminvtransfn, proc->proowner) && may_run(form->aggmfinalfn, proc->proowner)
+			 : form->aggfinalmodify == AGGMODIFY_READ_ONLY && may_run(form->aggtransfn, proc->proowner) &&
+			 may_run(form->aggfinalfn, proc->proowner));
+	}
+	if (HeapTupleIsValid(tuple))
+		ReleaseSysCache(tuple);
+	if (HeapTupleIsValid(procedure))
+		ReleaseSysCache(procedure);
+	return can;
+}
+
+bool
+collected_call_can_run(const Aggref *aggref)
+{
+	bool		is_moving;
+
+	return aggref->aggsplit == AGGSPLIT_SIMPLE &&
+		can_run(aggref, FRAMEOPTION_START_UNBOUNDED_PRECEDING, &is_moving) && !is_moving;
+}
+
 /* DISTINCT compares the arguments themselves. */
 static bool
 take_whole(Translation *translation, List *args, CollectedCall *collected, PenumbraExpr *inputs)
@@ -134,11 +190,12 @@ bool
 collected_call_filter(Translation *translation, PenumbraAggregateCall *call)
 {
 	const CollectedCall *collected = list_nth(translation->collected_calls, call->label);
-	const Var  *key = linitial(collected->args);
+	const Var  *key = collected->args == NIL ? NULL : linitial(collected->args);
+	PenumbraAggregate known;
 	PenumbraExpr branches[3];
 	PenumbraExpr conditions[2];
 
-	if (list_length(collected->args) == 1 || !IsA(key, Var))
+	if (list_length(collected->args) < 2 || !IsA(key, Var) || !function_map_aggregate(collected->aggref, &known))
 		return true;
 	branches[0] = translate_call(translation, PENUMBRA_FN_IS_NOT_NULL, PENUMBRA_BOOL,
 								 &call->arguments[key->varattno - 1], 1);
@@ -152,48 +209,6 @@ collected_call_filter(Translation *translation, PenumbraAggregateCall *call)
 }
 
 /* ---------------------------------------------------------------- of windows */
-
-/* EXECUTE on the aggregate itself is checked at executor start. */
-static bool
-may_run(Oid function_oid, Oid owner)
-{
-	return !OidIsValid(function_oid) ||
-		(func_volatile(function_oid) != PROVOLATILE_VOLATILE && compat_may_execute(function_oid, owner));
-}
-
-/*
- * Whether rows are only ever added to a state: PostgreSQL also takes them away
- * from the beginning of a frame that moves, where the aggregate has functions for it.
- */
-static bool
-only_adds(const FormData_pg_aggregate *form, int frame_options)
-{
-	return !OidIsValid(form->aggminvtransfn) || (frame_options & FRAMEOPTION_START_UNBOUNDED_PRECEDING) != 0 ||
-		(frame_options & FRAMEOPTION_EXCLUSION) != 0;
-}
-
-static bool
-can_run(Oid aggregate_oid, int frame_options)
-{
-	HeapTuple	tuple = SearchSysCache1(AGGFNOID, ObjectIdGetDatum(aggregate_oid));
-	HeapTuple	procedure = SearchSysCache1(PROCOID, ObjectIdGetDatum(aggregate_oid));
-	bool		can = false;
-
-	if (HeapTupleIsValid(tuple) && HeapTupleIsValid(procedure))
-	{
-		const FormData_pg_aggregate *form = (const FormData_pg_aggregate *) GETSTRUCT(tuple);
-		const FormData_pg_proc *proc = (const FormData_pg_proc *) GETSTRUCT(procedure);
-
-		can = form->aggkind == AGGKIND_NORMAL && form->aggfinalmodify == AGGMODIFY_READ_ONLY &&
-			!OidIsValid(proc->provariadic) && may_run(form->aggtransfn, proc->proowner) &&
-			may_run(form->aggfinalfn, proc->proowner) && only_adds(form, frame_options);
-	}
-	if (HeapTupleIsValid(tuple))
-		ReleaseSysCache(tuple);
-	if (HeapTupleIsValid(procedure))
-		ReleaseSysCache(procedure);
-	return can;
-}
 
 /* Values that the engine only shows are an array to it. */
 static bool
@@ -232,10 +247,11 @@ bool
 collected_call_of_window(Translation *translation, Aggref *aggref, int frame_options, PenumbraAggregateCall *call)
 {
 	CollectedCall *collected;
+	bool		is_moving;
 
 	call->function = PENUMBRA_AGG_JSON_AGG;
 	call->filter = -1;
-	if (list_length(aggref->args) > FUNC_MAX_ARGS - 1 || !can_run(aggref->aggfnoid, frame_options) ||
+	if (list_length(aggref->args) > FUNC_MAX_ARGS - 1 || !can_run(aggref, frame_options, &is_moving) ||
 		!type_of_value(aggref->aggtype, &call->result))
 		return false;
 	translation->branch_depth += aggref->aggfilter != NULL;
@@ -243,6 +259,8 @@ collected_call_of_window(Translation *translation, Aggref *aggref, int frame_opt
 		return false;
 	collected = llast(translation->collected_calls);
 	collected->is_of_window = true;
+	collected->is_moving = is_moving;
+	call->takes_away = is_moving && (frame_options & FRAMEOPTION_EXCLUSION) == 0;
 	collected->result = call->result;
 	translation->raises_late |= can_raise(collected);
 	translation->branch_depth -= aggref->aggfilter != NULL;

@@ -671,8 +671,11 @@ static const struct
 	{"jsonb_object_agg_strict", PENUMBRA_AGG_JSON_AGG},
 	{"jsonb_object_agg_unique", PENUMBRA_AGG_JSON_AGG},
 	{"jsonb_object_agg_unique_strict", PENUMBRA_AGG_JSON_AGG},
+	{"range_agg", PENUMBRA_AGG_JSON_AGG},
+	{"range_intersect_agg", PENUMBRA_AGG_JSON_AGG},
 	{"stddev", PENUMBRA_AGG_STDDEV_SAMP},
 	{"variance", PENUMBRA_AGG_VAR_SAMP},
+	{"xmlagg", PENUMBRA_AGG_JSON_AGG},
 };
 
 /* By OID: 1 + the place in functions[], 0 for none.  Built at the first look-up. */

@@ -139,6 +139,22 @@ aggregate_shows_row_order(const Aggref *aggref)
 		is_collecting(function);
 }
 
+/* Whether each order of the rows gives the same value, to the byte. */
+static bool
+is_of_any_order(const Aggref *aggref)
+{
+	switch (aggref->aggfnoid)
+	{
+		case F_RANGE_AGG_ANYRANGE:
+		case F_RANGE_AGG_ANYMULTIRANGE:
+		case F_RANGE_INTERSECT_AGG_ANYRANGE:
+		case F_RANGE_INTERSECT_AGG_ANYMULTIRANGE:
+			return repeats_has_one_form((Node *) linitial_node(TargetEntry, aggref->args)->expr);
+		default:
+			return false;
+	}
+}
+
 /*
  * The order of rows: with DISTINCT that of all arguments, which begins with
  * ORDER BY's.  Without either it is that of the table, by the rows' positions.
@@ -154,6 +170,9 @@ translate_rows_order(Translation *translation, const Aggref *aggref, PenumbraAgg
 	if (clauses == NIL)
 	{
 		Node	   *position = stage_scan_find_position(translation->inputs);
+
+		if (position == NULL && is_of_any_order(aggref))
+			position = (Node *) makeBoolConst(true, false);
 
 		if (position == NULL)
 		{
@@ -197,8 +216,6 @@ translate_result(Translation *translation, Aggref *aggref, PenumbraAggregateCall
 		return true;
 	if (!makes_array(aggref, call->function))
 		return translate_type_of(translation, (Node *) aggref, &call->result);
-	if (aggref->aggfnoid == F_ARRAY_AGG_ANYARRAY)
-		return translation_refuse(translation, "array of arrays") >= 0;
 	call->label = get_element_type(aggref->aggtype);
 	return translate_is_its_image(call->label) ||
 		translation_refuse(translation, psprintf("array of %s", format_type_be(call->label))) >= 0;
@@ -242,6 +259,24 @@ is_known(const Aggref *aggref, PenumbraAggregate *function)
 		return false;
 	return aggref->aggkind == AGGKIND_ORDERED_SET || aggref->aggorder == NIL || is_collecting(*function) ||
 		can_drop_order(aggref);
+}
+
+/*
+ * The engine's function; of what it has none for, of arrays of other elements than the engine's, too, it collects the
+ * rows, if the call says their order.
+ */
+static bool
+find_function(const Aggref *aggref, PenumbraAggregate *function)
+{
+	if (!is_known(aggref, function))
+	{
+		*function = PENUMBRA_AGG_JSON_AGG;
+		return (aggref->aggorder != NIL || aggref->aggdistinct != NIL) && collected_call_can_run(aggref);
+	}
+	if (*function == PENUMBRA_AGG_ARRAY_AGG &&
+		(aggref->aggfnoid == F_ARRAY_AGG_ANYARRAY || !translate_is_its_image(get_element_type(aggref->aggtype))))
+		*function = PENUMBRA_AGG_JSON_AGG;
+	return true;
 }
 
 static bool
@@ -467,7 +502,7 @@ translate_aggregate(Translation *translation, Aggref *aggref, PenumbraAggregateC
 
 	call->filter = -1;
 	call->distinct = aggref->aggdistinct != NIL;
-	if (!is_known(aggref, &call->function))
+	if (!find_function(aggref, &call->function))
 	{
 		translation->reason = psprintf("aggregate %s", format_procedure(aggref->aggfnoid));
 		return false;
