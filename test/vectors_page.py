@@ -263,11 +263,18 @@ Whole queries run in one plan of the engine, from the scans to the result:
 | subqueries in the target list of a query with `LIMIT`, or of a view or subquery in `FROM` below it | joined with the rows that are left, if that costs less than running them for each one |
 | `LATERAL (VALUES (a), (b))`, columns as rows | up to 16 projections of the same rows |
 | `WITH` that is read several times, or `MATERIALIZED`, and ends in an aggregation, a window or `ORDER BY`; equal subqueries in `FROM`, also of views | computed once for all of its readers in the plan (`EXPLAIN`: "computed once, above"), without rows that no reader's conditions let through; for each reader where filters of its joins leave little to compute |
-| `VALUES`, functions, other `WITH ... AS MATERIALIZED`, `WITH RECURSIVE` below groups, subqueries with what is not on this page, tables that are not cached or cannot be | computed by PostgreSQL, joined in vectors; nothing volatile |
+| `WITH RECURSIVE`, `UNION` and `UNION ALL`, whose recursive term joins its own rows with tables, subqueries and `VALUES`: graphs, hierarchies, bills of material, series, `SEARCH`, `CYCLE` | in iterations; what the rows are joined with is built once. What starts it may be PostgreSQL's, as the row that a key finds |
+| `VALUES`, functions, other `WITH ... AS MATERIALIZED`, other `WITH RECURSIVE` whose rows are all read, subqueries with what is not on this page, tables that are not cached or cannot be | computed by PostgreSQL, joined in vectors; nothing volatile |
 
 Beside an equality with a column of the outer query a subquery may have other conditions of such columns, as
 `day < outer.day`. Subqueries that stay PostgreSQL's, as those without such an equality, run once for each value of the
 query around them, below its `Memoize` node.
+
+A recursion that begins with few rows looks cheap, however far it gets: PostgreSQL's planner knows neither its rows nor
+its iterations. So where an index serves the recursive term, and all rows are read, PostgreSQL's plan runs first. When
+its rows have cost about as much as the engine's work, the engine computes all anew (`EXPLAIN`: "Ordinary Plan First").
+PostgreSQL computes recursive terms with set operations, window functions, `DISTINCT` or `GROUP BY`, with functions of
+arrays that it carries along, and without a table in the query.
 
 The rows of the smaller side filter the scan of the larger one, before its columns are decoded. Which side is smaller is
 estimated; a join that finds otherwise starts anew the other way round (`EXPLAIN ANALYZE`: "Sides Swapped"). Memory is

@@ -1,4 +1,4 @@
-"""Queries of clause_queries.py and cte_queries.py in every mode: rows, errors and effects are PostgreSQL's own."""
+"""Queries of clause_queries.py, cte_queries.py and recursion_queries.py in every mode: rows, errors and effects are PostgreSQL's own."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -7,6 +7,7 @@ from contextlib import contextmanager
 import cte_queries
 import psycopg
 import pytest
+import recursion_queries
 from clause_queries import (
     CACHED,
     GUARDED,
@@ -48,6 +49,14 @@ def indexed(server):
 def ctes(server):
     with _database(server, "ctes", cte_queries.TABLES, cte_queries.CACHED) as connection:
         connection.execute(cte_queries.CHANGES)
+        yield connection
+
+
+@pytest.fixture(scope="module")
+def recursions(server):
+    with _database(server, "recursions", recursion_queries.TABLES, recursion_queries.CACHED) as connection:
+        connection.execute(recursion_queries.CHANGES)
+        connection.execute("SET statement_timeout = '8s'")
         yield connection
 
 
@@ -145,6 +154,25 @@ def test_ctes(ctes, request, capsys):
     assert not failures, "\n\n".join(failures)
     assert tally["errors"] <= CTE_ERRORS_SHARE_MAX * tally["queries"]
     assert tally["refused"] <= (1 - CTE_ENGINE_SHARE_MIN) * tally["queries"]
+
+
+@pytest.mark.timeout(36000)
+@pytest.mark.sized
+def test_recursions(recursions, request, capsys):
+    tally = Counter()
+
+    def check(seed: int) -> str | None:
+        for name, value, usual, every in CTE_SETTINGS:
+            recursions.execute(f"SET {name} = '{usual if seed % every else value}'")
+        query = recursion_queries.RecursionQueryGenerator(seed).query()
+        tally["queries"] += 1
+        difference = _difference(recursions, recursions, query, tally)
+        return difference and f"recursions:\n{query.sql} ({query.parameter})\n{difference}"
+
+    seeds, failures = search(request.config, check, queries_divisor=4, seconds_divisor=8)
+    with capsys.disabled():
+        print(f"\nrecursions: seeds {seeds.start} to {seeds.stop - 1}: {dict(tally)}")
+    assert not failures, "\n\n".join(failures)
 
 
 MOVES = ("NEXT", "NEXT", "1", "5", "40", "FIRST", "LAST", "PRIOR", "ABSOLUTE 7", "ABSOLUTE -3", "RELATIVE -2", "BACKWARD 3",

@@ -139,10 +139,10 @@ typedef struct PenumbraScanColumn {
 
 /*
  * Operators are made from the scans up: each takes the rows of operators made before it, its inputs. An operator is
- * the input of one other at most; an aggregation, sort or window may be that of several, also with filters and
- * projections above it, and is computed once. A filter or sort passes its input's columns on; a projection
- * produces its expressions; an aggregation produces keys, then aggregates; a union the rows of all its inputs,
- * which have columns of the same types.
+ * the input of one other at most; an aggregation, sort, window or recursion may be that of several, also with filters
+ * and projections above it, and is computed once. A filter or sort passes its input's columns on; a projection produces
+ * its expressions; an aggregation produces keys, then aggregates; a union the rows of all its inputs, which have
+ * columns of the same types.
  */
 PenumbraOperator penumbra_plan_add_scan(PenumbraPlan *plan, const PenumbraScanColumn *columns, int count);
 
@@ -177,6 +177,17 @@ PenumbraOperator penumbra_plan_add_filter(PenumbraPlan *plan, PenumbraOperator i
 PenumbraOperator penumbra_plan_add_projection(PenumbraPlan *plan, PenumbraOperator input, const PenumbraExpr *exprs,
                                               int count);
 PenumbraOperator penumbra_plan_add_union(PenumbraPlan *plan, const PenumbraOperator *inputs, int count);
+
+/*
+ * WITH RECURSIVE: the rows of `first`, then what the recursive term makes of them, and of these, and so on. The term
+ * begins with the working table, which has the columns of `first`, and is made of filters, projections, unnestings and
+ * joins that it probes, so that what becomes of a row depends on no other. It is computed while the rows are read,
+ * those of one iteration after the other: who fetches no more rows ends it. With is_distinct (UNION) rows that were
+ * there before are dropped, and all stay in memory; with gives_late none comes out before the last is computed.
+ */
+PenumbraOperator penumbra_plan_add_working_table(PenumbraPlan *plan, const PenumbraType *types, int count);
+PenumbraOperator penumbra_plan_add_recursion(PenumbraPlan *plan, PenumbraOperator first, PenumbraOperator term,
+                                             bool is_distinct, bool gives_late);
 
 /* A column of lists, texts as PenumbraListHead describes them. */
 typedef struct PenumbraUnnestList {
@@ -584,6 +595,7 @@ typedef struct PenumbraOperatorStats {
   uint64_t time_ns; /* summed over threads */
   uint64_t spilled_bytes;
   uint64_t groups;         /* of an aggregation */
+  uint64_t iterations;     /* of a recursion */
   uint64_t dropped_groups; /* of these: complete at once, and not of HAVING */
   const char *
       join_table; /* of a join: "bitmap", "direct array", "hash table", "range index", "nested loop"; NULL: not built */

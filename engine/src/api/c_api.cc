@@ -118,6 +118,15 @@ PenumbraOperator penumbra_plan_add_union(PenumbraPlan* plan, const PenumbraOpera
   return Build(plan, PenumbraOperator{-1}, [&] { return plan->AddUnion(inputs, count); });
 }
 
+PenumbraOperator penumbra_plan_add_working_table(PenumbraPlan* plan, const PenumbraType* types, int count) {
+  return Build(plan, PenumbraOperator{-1}, [&] { return plan->AddWorkingTable(types, count); });
+}
+
+PenumbraOperator penumbra_plan_add_recursion(PenumbraPlan* plan, PenumbraOperator first, PenumbraOperator term,
+                                             bool is_distinct, bool gives_late) {
+  return Build(plan, PenumbraOperator{-1}, [&] { return plan->AddRecursion(first, term, is_distinct, gives_late); });
+}
+
 PenumbraOperator penumbra_plan_add_unnest(PenumbraPlan* plan, PenumbraOperator input, const PenumbraUnnest* unnest) {
   return Build(plan, PenumbraOperator{-1}, [&] { return plan->AddUnnest(input, *unnest); });
 }

@@ -23,6 +23,7 @@ Emptiness::Emptiness(const Plan& plan)
     const Operator& op = plan.op(id);
     if (KindOf(op).emptying_inputs != nullptr) emptying_inputs_[id] = KindOf(op).emptying_inputs(op);
     for (PenumbraOperator input : op.inputs) users_[input].push_back(id);
+    if (KindOf(op).role == PipelineRole::kWorkingTable) known_[id] = Answer::kMayHaveRows;
     states_[id] = Find(id);
   }
 }

@@ -11,6 +11,7 @@
 #include "execution/build_row_numbers.h"
 #include "execution/stop_points.h"
 #include "plan/operator_kinds.h"
+#include "recursion/recursion.h"
 
 namespace penumbra {
 namespace {
@@ -52,6 +53,7 @@ Executor::Executor(const Plan& plan, const PenumbraExecOptions& options)
       caller_(&environment_.budget, plan.memo_slots()),
       emptiness_(plan),
       sinks_(scans_.size()),
+      terms_(scans_.size()),
       partitions_(scans_.size(), -1),
       rows_ended_(scans_.size()),
       counts_(scans_.size()) {
@@ -570,7 +572,7 @@ void Executor::LeaveLocked(Worker* worker) {
   if (IsConsumedLocked()) LeavePausedLocked();
   has_combined_ = has_combined_ || worker->sink != nullptr;
   consumed_rows_ += worker->sink_counts.rows_in;
-  worker->cursor->AddCounts(&counts_);
+  AddCounts(*worker, &counts_);
   if (const ScanCounts* scan = worker->cursor->scan_counts()) {
     pushed_rows_ += scan->pushed_rows;
     summarized_rows_ += scan->summarized_rows;
@@ -629,12 +631,29 @@ void Executor::RunTask(Task* task) {
       result = sink->PrepareFinish();
       break;
     case Task::Kind::kFinish: sink->RunFinishTask(task->index); break;
-    case Task::Kind::kSeal: result = sink->Seal(); break;
+    case Task::Kind::kSeal:
+      result = sink->Seal();
+      SetTerm(pipeline_->spec().sink);
+      break;
   }
   const uint64_t time_ns = NanosecondsSince(started);
   tickets_.AddWork(std::chrono::nanoseconds(time_ns));
   std::lock_guard lock(mutex_);
   FinishTaskLocked(*task, result, time_ns);
+}
+
+// Of a recursion that is sealed, whose joins were built before.
+void Executor::SetTerm(PenumbraOperator id) {
+  if (KindOf(plan_.op(id)).role != PipelineRole::kRecursion) return;
+  terms_[id] = std::make_unique<RecursiveTerm>(plan_, id, sinks_, environment_);
+  static_cast<RecursionSink*>(sinks_[id].get())->SetTerm(terms_[id].get());
+}
+
+// Of the cursor, and of the recursion that it runs. Those who read that again add nothing.
+void Executor::AddCounts(const Worker& worker, std::vector<OperatorCounts>* counts) const {
+  const PipelineSpec& spec = worker.pipeline->spec();
+  worker.cursor->AddCounts(counts);
+  if (terms_[spec.source] != nullptr && !spec.reads_again) terms_[spec.source]->AddCounts(counts);
 }
 
 // The phases of a sink: prepare, then the finish tasks that it asked for, and prepare again until it asks for none;
@@ -971,7 +990,7 @@ void Executor::GetStats(PenumbraExecStats* stats) {
   uint64_t pushed_rows = pushed_rows_, summarized_rows = summarized_rows_, decoded_bytes = decoded_bytes_;
   uint64_t recalled_rows = recalled_rows_, recalled_vectors = recalled_vectors_;
   if (caller_.cursor != nullptr) {
-    caller_.cursor->AddCounts(&counts);
+    AddCounts(caller_, &counts);
     if (const ScanCounts* scan = caller_.cursor->scan_counts()) {
       pushed_rows += scan->pushed_rows;
       summarized_rows += scan->summarized_rows;
@@ -1003,6 +1022,7 @@ void Executor::GetStats(PenumbraExecStats* stats) {
       added.groups = sink.groups + sink.dropped_groups;
       added.dropped_groups = sink.dropped_groups;
       added.spilled_bytes = sink.spilled_bytes;
+      added.iterations = sink.iterations;
       added.join_table = sink.join_table;
       added.build_rows = sink.build_rows;
     }

@@ -20,6 +20,7 @@
 
 #include "execution/emptiness.h"
 #include "execution/pipeline.h"
+#include "execution/recursive_term.h"
 #include "execution/result_queue.h"
 #include "execution/thread.h"
 #include "execution/thread_tickets.h"
@@ -146,6 +147,8 @@ class Executor {
   void LeaveLocked(Worker* worker);
 
   void RunTask(Task* task);
+  void SetTerm(PenumbraOperator id);
+  void AddCounts(const Worker& worker, std::vector<OperatorCounts>* counts) const;
   void FinishTaskLocked(const Task& task, int result, uint64_t time_ns);
   void AddTaskLocked(Task task);
   void AdvanceLocked();
@@ -187,14 +190,15 @@ class Executor {
   size_t number_ = 0;                   // of the pipeline that runs
   std::unique_ptr<Pipeline> pipeline_;  // that one, or the peek before it
   Emptiness emptiness_;
-  bool is_unneeded_ = false;                  // the pipeline has nothing to do
-  PipelineSpec peek_spec_;                    // of the peek
-  std::atomic<bool> may_have_rows_{false};    // what it looks at: one was found, or it has looked long enough
-  std::atomic<int64_t> peek_cost_left_{0};    // see ScanCursor::FindRow()
-  Sink* sink_ = nullptr;                      // of that one; null: the output
-  std::vector<std::unique_ptr<Sink>> sinks_;  // by operator; null: no breaker, or not begun
-  std::vector<int> partitions_;               // by operator; -1: the sink is not sealed
-  std::vector<bool> rows_ended_;              // by operator: no more rows will be pushed
+  bool is_unneeded_ = false;                           // the pipeline has nothing to do
+  PipelineSpec peek_spec_;                             // of the peek
+  std::atomic<bool> may_have_rows_{false};             // what it looks at: one was found, or it has looked long enough
+  std::atomic<int64_t> peek_cost_left_{0};             // see ScanCursor::FindRow()
+  Sink* sink_ = nullptr;                               // of that one; null: the output
+  std::vector<std::unique_ptr<Sink>> sinks_;           // by operator; null: no breaker, or not begun
+  std::vector<std::unique_ptr<RecursiveTerm>> terms_;  // by operator; null: no recursion, or not sealed
+  std::vector<int> partitions_;                        // by operator; -1: the sink is not sealed
+  std::vector<bool> rows_ended_;                       // by operator: no more rows will be pushed
   Phase phase_ = Phase::kConsume;
   bool caller_reads_ = true;  // the current pipeline, if its source is a sink; else engine threads do
   bool is_stopping_ = false;

@@ -69,13 +69,23 @@ class PipelineFinder {
         AddPipeline(id, std::move(rest), group);
         return;
       }
+      case PipelineRole::kRecursion:
+        if (!is_sealed_[id]) FindBuildsOfTerm(current.inputs[1], before);
+        [[fallthrough]];
       case PipelineRole::kBreaker:
         if (!is_sealed_[id]) FindInto(id, current.inputs[0], before);
         is_sealed_[id] = true;
         break;
+      case PipelineRole::kWorkingTable:
       case PipelineRole::kSource: break;
     }
     AddPipeline(id, std::move(above), group);
+  }
+  // The term itself is no pipeline: whoever reads the recursion runs it.
+  void FindBuildsOfTerm(PenumbraOperator id, std::vector<PipelineSpec>* before) {
+    for (; KindOf(plan_.op(id)).role != PipelineRole::kWorkingTable; id = plan_.op(id).inputs[0]) {
+      if (KindOf(plan_.op(id)).role == PipelineRole::kProbe) FindInto(id, plan_.op(id).inputs[1], before);
+    }
   }
   // `above` has the steps from the topmost down.
   void AddPipeline(PenumbraOperator source, PipelineSpec above, std::vector<PipelineSpec>* group) {
@@ -111,6 +121,17 @@ std::vector<PipelineSpec> FindPipelines(const Plan& plan) {
   std::vector<PipelineSpec> pipelines;
   PipelineFinder(plan).FindInto(-1, plan.output(), &pipelines);
   return pipelines;
+}
+
+PipelineSpec FindRecursiveTerm(const Plan& plan, PenumbraOperator recursion) {
+  PipelineSpec term;
+  term.source = plan.op(recursion).inputs[1];
+  for (; KindOf(plan.op(term.source)).role != PipelineRole::kWorkingTable;
+       term.source = plan.op(term.source).inputs[0]) {
+    term.steps.push_back(term.source);
+  }
+  std::reverse(term.steps.begin(), term.steps.end());
+  return term;
 }
 
 // From the end to where the column comes from. Steps keep a dictionary, but for projections that make another value.
@@ -201,8 +222,9 @@ void PipelineCursor::SetSink(Sink* sink, Sink::Local* local) {
 void PipelineCursor::Push(const Rows& rows, uint32_t begin, uint32_t count) { pushed_ = {&rows, begin, count}; }
 
 bool PipelineCursor::has_input() const {
-  return pushed_.rows != nullptr || std::any_of(stretches_.begin() + 1, stretches_.end(),
-                                                [](const Stretch& stretch) { return stretch.source->is_pending(); });
+  return pushed_.rows != nullptr || pushed_batch_.has_value() ||
+         std::any_of(stretches_.begin() + 1, stretches_.end(),
+                     [](const Stretch& stretch) { return stretch.source->is_pending(); });
 }
 
 void PipelineCursor::Flush() {
@@ -231,7 +253,12 @@ PipelineCursor::Progress PipelineCursor::NextOfSource(EvalContext& context, Batc
     const PushedRows pushed = std::exchange(pushed_, {});
     return scan_cursor_->Filter(*pushed.rows, pushed.begin, pushed.count, context, batch);
   }
-  return scan_cursor_ != nullptr ? scan_cursor_->Next(context, batch) : NextOfSink(batch);
+  if (scan_cursor_ != nullptr) return scan_cursor_->Next(context, batch);
+  if (pipeline_.source() != nullptr) return NextOfSink(batch);
+  if (!pushed_batch_.has_value()) return Progress::kExhausted;
+  *batch = *std::exchange(pushed_batch_, std::nullopt);
+  source_rows_ += batch->rows;
+  return Progress::kRows;
 }
 
 // The input lies in the arena of the stretch below. That arena is reset only when the step has given all rows of the

@@ -75,6 +75,8 @@ struct PipelineSpec {
 // come before those that read it. All builds of the joins that a pipeline probes come before it, and a join's own
 // rows, where they are a source, after all pipelines that probe it.
 std::vector<PipelineSpec> FindPipelines(const Plan& plan);
+// The steps of a recursion's term, from the working table on.
+PipelineSpec FindRecursiveTerm(const Plan& plan, PenumbraOperator recursion);
 
 // What Sink::dictionary_of() says of a column of the batches that come to a pipeline's end. `sinks`, `partitions`: by
 // operator, see Pipeline.
@@ -133,6 +135,8 @@ class PipelineCursor {
   void GiveBack() { scan_cursor_->GiveBack(); }
   // One vector of rows for the next call of Next(), which stay until !has_input(); the pipeline's source is the scan.
   void Push(const Rows& rows, uint32_t begin, uint32_t count);
+  // The same of a batch that stays as long; the source is a working table.
+  void Push(const Batch& batch) { pushed_batch_ = batch; }
   // Whether Next() has work before it asks the source.
   bool has_input() const;
   // Whether nothing is left of what Next() claimed of the source, so that the thread can pause; Flush() and
@@ -183,8 +187,9 @@ class PipelineCursor {
   std::unique_ptr<Sink::Reader> reader_;
   std::deque<Stretch> stretches_;
   PushedRows pushed_;
+  std::optional<Batch> pushed_batch_;
   std::vector<OperatorCounts> step_counts_;
-  uint64_t source_rows_ = 0;  // of a sink
+  uint64_t source_rows_ = 0;  // of a sink or a working table
   uint64_t source_time_ns_ = 0;
 };
 

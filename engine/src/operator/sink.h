@@ -32,6 +32,7 @@ struct SinkStats {
   const char* join_table = nullptr;  // see PenumbraOperatorStats
   uint64_t build_rows = 0;
   uint64_t dropped_groups = 0;  // beside `groups`: by AggregationSpec::having
+  uint64_t iterations = 0;      // of a recursion
 };
 
 class Sink {

@@ -8,6 +8,7 @@
 #include "expression/expr.h"
 #include "join/join_spec.h"
 #include "penumbra/engine.h"
+#include "recursion/recursion_spec.h"
 #include "scan/scan_spec.h"
 #include "sort/sort_spec.h"
 #include "unnest/unnest_spec.h"
@@ -24,7 +25,19 @@ struct OutputColumn {
 // A node of the graph. Its inputs were made before it, so numbers ascend from the scans to the output.
 struct Operator {
   // operator_kinds.h has what is known of each.
-  enum class Kind : uint8_t { kScan, kFilter, kProjection, kUnion, kJoin, kAggregation, kSort, kWindow, kUnnest };
+  enum class Kind : uint8_t {
+    kScan,
+    kFilter,
+    kProjection,
+    kUnion,
+    kJoin,
+    kAggregation,
+    kSort,
+    kWindow,
+    kUnnest,
+    kWorkingTable,
+    kRecursion
+  };
 
   Kind kind;
   std::vector<PenumbraOperator> inputs;
@@ -37,6 +50,7 @@ struct Operator {
   SortSpec sort;                   // kSort
   WindowSpec window;               // kWindow
   UnnestSpec unnest;               // kUnnest
+  RecursionSpec recursion;         // kRecursion: inputs are the non-recursive and the recursive term
   std::vector<bool> needed;        // which columns of the output somebody reads
   int users = 0;                   // operators that have it as an input
   bool is_read_again = false;      // more than one pipeline reads it, see Plan::TakeInput

@@ -1,8 +1,10 @@
 #include "plan/operator_kinds.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "join/join_build.h"
+#include "recursion/recursion.h"
 #include "sort/sort.h"
 #include "vector/error.h"
 #include "window/window.h"
@@ -70,6 +72,12 @@ std::vector<int> ReadByUnnest(const Operator& op, size_t /*input*/) {
   std::vector<int> columns = Passed(op, op.unnest.input_columns);
   for (const PenumbraUnnestList& list : op.unnest.lists) columns.push_back(list.column);
   if (op.unnest.times >= 0) columns.push_back(op.unnest.times);
+  return columns;
+}
+
+std::vector<int> AllColumns(const Operator& op, size_t /*input*/) {
+  std::vector<int> columns(op.output.size());
+  std::iota(columns.begin(), columns.end(), 0);
   return columns;
 }
 
@@ -237,6 +245,21 @@ constexpr OperatorKind kUnnest = {
     .emptying_inputs = EmptyWithoutInput,
 };
 
+constexpr OperatorKind kWorkingTable = {
+    .role = PipelineRole::kWorkingTable,
+    .name = [](const Operator&) { return "Vector Working Table"; },
+};
+
+constexpr OperatorKind kRecursion = {
+    .role = PipelineRole::kRecursion,
+    .name = [](const Operator&) { return "Vector Recursion"; },
+    .columns_read = AllColumns,
+    .emptying_inputs = EmptyWithoutInput,
+    .create_sink = [](const Operator& op, const SinkContext& context) -> std::unique_ptr<Sink> {
+      return CreateRecursion(op.recursion, context.environment);
+    },
+};
+
 }  // namespace
 
 const OperatorKind& KindOf(const Operator& op) {
@@ -250,6 +273,8 @@ const OperatorKind& KindOf(const Operator& op) {
     case Operator::Kind::kSort: return kSort;
     case Operator::Kind::kWindow: return kWindow;
     case Operator::Kind::kUnnest: return kUnnest;
+    case Operator::Kind::kWorkingTable: return kWorkingTable;
+    case Operator::Kind::kRecursion: return kRecursion;
   }
   throw EngineError(PENUMBRA_INTERNAL, "an operator of an unknown kind");
 }

@@ -17,13 +17,17 @@ namespace penumbra {
 
 // What an operator is to the pipelines of its plan.
 enum class PipelineRole : uint8_t {
-  kSource,    // rows from outside come in here: a scan
-  kStep,      // makes one batch of one batch
-  kMultiply,  // a step that makes any number of batches of one
-  kUnion,     // nothing: the pipelines of all inputs go on above it
-  kProbe,     // of a join: a step above input 0. The sink takes input 1, and may have rows when all probes are done
-  kBreaker,   // the sink takes all rows of input 0, then has the rows of the next pipeline
+  kSource,        // rows from outside come in here: a scan
+  kStep,          // makes one batch of one batch
+  kMultiply,      // a step that makes any number of batches of one
+  kUnion,         // nothing: the pipelines of all inputs go on above it
+  kProbe,         // of a join: a step above input 0. The sink takes input 1, and may have rows when all probes are done
+  kBreaker,       // the sink takes all rows of input 0, then has the rows of the next pipeline
+  kRecursion,     // a breaker whose rows are computed while they are read, by the steps of input 1
+  kWorkingTable,  // where these steps begin
 };
+
+inline bool IsBreaker(PipelineRole role) { return role == PipelineRole::kBreaker || role == PipelineRole::kRecursion; }
 
 struct InputColumn {
   size_t input;

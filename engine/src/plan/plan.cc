@@ -117,7 +117,7 @@ bool Plan::CheckInput(PenumbraOperator input) {
 
 bool Plan::CanBeReadAgain(PenumbraOperator id) const {
   const PipelineRole role = KindOf(operators_[id]).role;
-  return role == PipelineRole::kBreaker || (role == PipelineRole::kStep && CanBeReadAgain(operators_[id].inputs[0]));
+  return IsBreaker(role) || (role == PipelineRole::kStep && CanBeReadAgain(operators_[id].inputs[0]));
 }
 
 // A second user reads again what the breaker below has.
@@ -125,8 +125,9 @@ void Plan::TakeInput(PenumbraOperator input) {
   if (operators_[input].users++ == 0) return;
   for (PenumbraOperator id = input;; id = operators_[id].inputs[0]) {
     operators_[id].is_read_again = true;
-    if (KindOf(operators_[id]).role != PipelineRole::kBreaker) continue;
-    operators_[id].aggregation.is_read_again = true;  // of other kinds nobody looks at it
+    if (!IsBreaker(KindOf(operators_[id]).role)) continue;
+    // Of other kinds nobody looks at them.
+    operators_[id].aggregation.is_read_again = operators_[id].recursion.is_read_again = true;
     return;
   }
 }
@@ -385,6 +386,10 @@ bool Plan::CanBeUnsupportedLate() const {
     streaming.pop_back();
     const PipelineRole role = KindOf(current).role;
     if (role == PipelineRole::kBreaker) continue;
+    if (role == PipelineRole::kRecursion) {
+      streaming.push_back(current.inputs[1]);
+      continue;
+    }
     if (current.unnest.CanBeUnsupported()) return true;
     if (std::any_of(current.exprs.begin(), current.exprs.end(),
                     [](const Expr* expr) { return expr->can_be_unsupported; })) {

@@ -52,6 +52,9 @@ class Plan {
                              int call_count, bool any_partition_order);
   // plan_unnest.cc
   PenumbraOperator AddUnnest(PenumbraOperator input, const PenumbraUnnest& unnest);
+  // plan_recursion.cc
+  PenumbraOperator AddWorkingTable(const PenumbraType* types, int count);
+  PenumbraOperator AddRecursion(PenumbraOperator first, PenumbraOperator term, bool is_distinct, bool gives_late);
   // plan_join.cc
   PenumbraExpr PairColumn(PenumbraOperator probe, PenumbraOperator build, int column);
   PenumbraOperator AddJoin(PenumbraOperator probe, PenumbraOperator build, const PenumbraJoin& join);
@@ -88,6 +91,8 @@ class Plan {
   // Whether its rows are there as often as they are asked for: a breaker's are, and those of steps above one.
   bool CanBeReadAgain(PenumbraOperator id) const;
   void TakeInput(PenumbraOperator input);
+  // Whether it is made of steps that work on their rows one by one, above a working table of such columns.
+  bool IsRecursiveTerm(PenumbraOperator id, const std::vector<PenumbraType>& types);
   // Whether the expressions read only columns that the input has, of their types; of an input, also whether none is an
   // array, which only projections pass on.
   bool CheckColumns(PenumbraOperator input, const PenumbraExpr* exprs, int count);

@@ -263,6 +263,9 @@ exec_forward(PenumbraScanState *state)
 	ExprContext *econtext = node->ss.ps.ps_ExprContext;
 	TupleTableSlot *slot = node->ss.ss_ScanTupleSlot;
 
+	if (!state->is_started && state->ordinary == NULL && state->left_ordinary == NULL &&
+		state->pipeline->ordinary_rows > 0)
+		ordinary_plan_try(state, slot);
 	if (!state->is_started && state->ordinary == NULL)
 		engine_run_start(state);
 	for (;;)
@@ -311,6 +314,8 @@ end_scan(CustomScanState *node)
 	held_rows_drop(state);
 	if (state->ordinary != NULL)
 		ExecEndNode(state->ordinary);
+	if (state->left_ordinary != NULL)
+		ExecEndNode(state->left_ordinary);
 	external_rows_end(state);
 	for (int i = 0; i < state->input_count; i++)
 	{
@@ -336,8 +341,11 @@ rescan(CustomScanState *node)
 			UpdateChangedParamSet(state->ordinary, node->ss.ps.chgParam);
 		if (state->ordinary->chgParam == NULL)
 			ExecReScan(state->ordinary);
+		held_rows_drop(state);
 		return;
 	}
+	if (state->left_ordinary != NULL && node->ss.ps.chgParam != NULL)
+		UpdateChangedParamSet(state->left_ordinary, node->ss.ps.chgParam);
 	if (state->parallel != NULL)
 		engine_run_release(state);
 	else

@@ -431,6 +431,13 @@ engine_run_start(PenumbraScanState *state)
 		state->holds_rows = has_failed || reads_what_can_fail(state) ||
 			penumbra_plan_can_be_unsupported_late(translation->plan) || translation->raises_late ||
 			has_volatile_having(state);
+		if (state->holds_rows && state->pipeline->top->kind == PIPELINE_RECURSION)
+		{
+			MemoryContextSwitchTo(old_context);
+			translation_end(translation);
+			ordinary_plan_start(state, "recursion of which rows would be held back");
+			return;
+		}
 		if (state->holds_rows && row_identity_is_given(state))
 			status = (PenumbraStatus) {PENUMBRA_UNSUPPORTED, "cursor of which rows are held back"};
 		else

@@ -74,6 +74,7 @@ typedef struct StageReport
 	uint64		build_rows;
 	uint64		filtered_rows;
 	uint64		spilled_bytes;
+	uint64		iterations;
 	const char *join_table;
 } StageReport;
 
@@ -96,6 +97,7 @@ add_to_report(StageReport *report, const PipelineStage *stage, const PenumbraExe
 		report->build_rows += operator->build_rows;
 		report->filtered_rows += operator->filtered_rows;
 		report->spilled_bytes += operator->spilled_bytes;
+		report->iterations += operator->iterations;
 		if (operator->join_table != NULL)
 			report->join_table = operator->join_table;
 	}
@@ -148,6 +150,8 @@ explain_stage_report(const StageReport *report, ExplainState *es)
 		ExplainPropertyUInteger("Build Rows", NULL, report->build_rows, es);
 		ExplainPropertyUInteger("Rows Filtered In Scans", NULL, report->filtered_rows, es);
 	}
+	if (report->iterations > 0)
+		ExplainPropertyUInteger("Iterations", NULL, report->iterations, es);
 	if (report->spilled_bytes > 0)
 		ExplainPropertyUInteger("Spilled", "kB", (report->spilled_bytes + 1023) / 1024, es);
 }
@@ -431,6 +435,9 @@ explain_custom_scan(CustomScanState *node, List *ancestors, ExplainState *es)
 					 ((Scan *) node->ss.ps.plan)->scanrelid == 0 || es->verbose, es);
 	fetched_columns_explain(state, es);
 	explain_calls(state->pipeline, report, shows_rows, es);
+	if (state->pipeline->ordinary_rows > 0)
+		ExplainPropertyText("Ordinary Plan First",
+							es->costs ? psprintf("up to %.0f rows", state->pipeline->ordinary_rows) : "some rows", es);
 	if (report->ordinary_reason != NULL)
 		ExplainPropertyText("Ordinary Plan Used", report->ordinary_reason, es);
 	if (es->analyze && state->parallel != NULL)

@@ -10,6 +10,7 @@
 #include "executor/executor.h"
 #include "miscadmin.h"
 
+#include "query/execute/held_rows.h"
 #include "query/execute/ordinary_plan.h"
 #include "query/execute/result_slot.h"
 #include "query/execute/row_identity.h"
@@ -43,25 +44,42 @@ report_restart(PenumbraScanState *state, const Refusal *refusal)
 	run->refusal = refusal;
 }
 
-void
-ordinary_plan_start(PenumbraScanState *state, const char *reason)
+/*
+ * An InitPlan that is a part of the ordinary plan may have been run for the node,
+ * or for a source: begins it anew, since PostgreSQL would go on from its end.
+ */
+static void
+rescan_init_plans(EState *estate, const ParamExecData *before)
+{
+	for (int param = 0; param < list_length(estate->es_plannedstmt->paramExecTypes); param++)
+	{
+		SubPlanState *pending = estate->es_param_exec_vals[param].execPlan;
+
+		if (pending != NULL && before[param].execPlan == NULL)
+			ExecReScan(pending->planstate);
+	}
+}
+
+/* Checks permissions, as it would have at executor start; after an error the transaction takes the user back. */
+static PlanState *
+begin_ordinary(PenumbraScanState *state)
 {
 	CustomScan *scan = (CustomScan *) state->css.ss.ps.plan;
 	EState	   *estate = state->css.ss.ps.state;
-	MemoryContext old_context = MemoryContextSwitchTo(estate->es_query_cxt);
+	PlanState  *ordinary;
 	Oid			user_oid;
 	int			security_context;
 	bool		was_begun = begins_ordinary;
+	Size		params_bytes = sizeof(ParamExecData) * list_length(estate->es_plannedstmt->paramExecTypes);
+	ParamExecData *params = memcpy(palloc(params_bytes), estate->es_param_exec_vals, params_bytes);
 
-	report_restart(state, refusal_find(reason, NULL));
-	/* checks permissions, as it would have at executor start; after an error the transaction takes the user back */
 	GetUserIdAndSecContext(&user_oid, &security_context);
 	SetUserIdAndSecContext(state->user_oid, state->security_context);
 	begins_ordinary = true;
 	PG_TRY();
 	{
-		state->ordinary = ExecInitNode(linitial(scan->custom_plans), estate,
-									   state->eflags & ~(EXEC_FLAG_BACKWARD | EXEC_FLAG_MARK));
+		ordinary = ExecInitNode(linitial(scan->custom_plans), estate,
+								state->eflags & ~(EXEC_FLAG_BACKWARD | EXEC_FLAG_MARK));
 	}
 	PG_FINALLY();
 	{
@@ -69,8 +87,54 @@ ordinary_plan_start(PenumbraScanState *state, const char *reason)
 	}
 	PG_END_TRY();
 	SetUserIdAndSecContext(user_oid, security_context);
+	rescan_init_plans(estate, params);
+	return ordinary;
+}
+
+static void
+start(PenumbraScanState *state)
+{
+	MemoryContext old_context = MemoryContextSwitchTo(state->css.ss.ps.state->es_query_cxt);
+
+	if (state->left_ordinary != NULL)
+	{
+		state->ordinary = state->left_ordinary;
+		state->left_ordinary = NULL;
+		if (state->ordinary->chgParam == NULL)
+			ExecReScan(state->ordinary);
+	}
+	else
+		state->ordinary = begin_ordinary(state);
 	state->css.custom_ps = list_make1(state->ordinary);
 	MemoryContextSwitchTo(old_context);
+}
+
+void
+ordinary_plan_start(PenumbraScanState *state, const char *reason)
+{
+	report_restart(state, refusal_find(reason, NULL));
+	start(state);
+}
+
+void
+ordinary_plan_try(PenumbraScanState *state, TupleTableSlot *slot)
+{
+	double		rows = 0;
+
+	start(state);
+	held_rows_begin(state, slot);
+	while (ordinary_plan_next(state, slot))
+	{
+		held_rows_add(state, slot);
+		if (++rows <= state->pipeline->ordinary_rows)
+			continue;
+		/* It is not ended: CTEs that it began to read may have other readers later. */
+		ExecClearTuple(slot);
+		held_rows_drop(state);
+		state->left_ordinary = state->ordinary;
+		state->ordinary = NULL;
+		return;
+	}
 }
 
 bool

@@ -14,6 +14,11 @@
 
 /* Initialises the plan, which gives all rows from here on; reason: for EXPLAIN, counters and the statement. */
 extern void ordinary_plan_start(PenumbraScanState *state, const char *reason);
+/*
+ * Holds the rows of the plan, which gives them all from here on, unless there are more than the pipeline's
+ * ordinary_rows: then it is left.
+ */
+extern void ordinary_plan_try(PenumbraScanState *state, TupleTableSlot *slot);
 /* Whether some node initialises its ordinary plan just now: a node that begins is below that. */
 extern bool ordinary_plan_is_starting(void);
 /* Puts the next row into the slot; false: at the end.  Columns that only served quals are NULL. */

@@ -104,6 +104,7 @@ typedef struct PenumbraScanState
 	Tuplestorestate *held;
 	TupleTableSlot *held_slot;
 	PlanState  *ordinary;		/* PostgreSQL's own plan, when it runs instead */
+	PlanState  *left_ordinary;	/* the same, of which there were more rows than it was to give */
 	List	   *sources;		/* of PlanState *: what computes rows for the engine */
 	int			input_count;
 	ScanInput  *inputs;			/* one of each scan */

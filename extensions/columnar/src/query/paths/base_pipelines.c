@@ -36,6 +36,7 @@
 #include "query/pipeline/stages.h"
 #include "query/planning/expression_columns.h"
 #include "query/planning/level_columns.h"
+#include "query/planning/node_kinds.h"
 #include "query/planning/planning.h"
 #include "query/planning/relation_numbers.h"
 #include "query/planning/repeats.h"
@@ -355,6 +356,52 @@ pipeline_of_level(PlannerInfo *root, RelOptInfo *rel, PlannerInfo *level, int si
 }
 
 /*
+ * A recursion's reference to itself: all columns of the rows that came last.
+ * The join that reads them probes, as they come in each iteration.
+ */
+static RelPipeline *
+pipeline_of_working_table(PlannerInfo *root, RelOptInfo *rel)
+{
+	const RangeTblEntry *rte = root->simple_rte_array[rel->relid];
+	RelPipeline *planned = palloc0(sizeof(RelPipeline));
+	List	   *columns = NIL;
+	List	   *with_subplans;
+	List	   *plain = split_quals(rel, &with_subplans);
+	ListCell   *lc;
+	ListCell   *lc2;
+	ListCell   *lc3;
+
+	forthree(lc, rte->coltypes, lc2, rte->coltypmods, lc3, rte->colcollations)
+		columns = lappend(columns, makeVar(rel->relid, foreach_current_index(lc) + 1, lfirst_oid(lc), lfirst_int(lc2),
+										   lfirst_oid(lc3), 0));
+	planned->pipeline = palloc0(sizeof(Pipeline));
+	planned->pipeline->reads_working_table = true;
+	planned->pipeline->has_barrier = rel_pipeline_is_below_barrier(root);
+	(void) pipeline_add_stage(planned->pipeline, PIPELINE_WORKING_TABLE,
+							  (List *) relation_numbers_normalize(root, (Node *) columns));
+	cost_add_working_table(planned, rel->tuples, list_length(columns));
+	if (plain != NIL)
+	{
+		rel_pipeline_add_filters(root, planned->pipeline, plain);
+		cost_add_filter(planned, rel_pipeline_count_columns(get_actual_clauses(plain)), rel->rows);
+	}
+	return apply_subplans(root, rel, planned, with_subplans) ? planned : NULL;
+}
+
+/*
+ * Whether a recursive CTE may be computed as a part of the level's node: the plan
+ * of the CTE itself is ours from the first row on, and its rows are read to their end, which there may not be.
+ */
+static bool
+may_take_recursion(PlannerInfo *root, PlannerInfo *subroot)
+{
+	const Plan *plan = list_nth(root->glob->subplans, planning_number_of_level(subroot) - 1);
+
+	return plan_is_ours(plan) && pipeline_from_list(((const CustomScan *) plan)->custom_private)->ordinary_rows == 0 &&
+		external_rows_plan_reads_all(root);
+}
+
+/*
  * The references that one node reads share what can be shared.  Of other CTEs each
  * computes what passes its conditions and joins; that must not be seen.  So a CTE
  * that is MATERIALIZED, or whose rows may differ, must be shared by all.
@@ -362,11 +409,15 @@ pipeline_of_level(PlannerInfo *root, RelOptInfo *rel, PlannerInfo *level, int si
 static RelPipeline *
 pipeline_of_cte(PlannerInfo *root, RelOptInfo *rel)
 {
+	const RangeTblEntry *rte = root->simple_rte_array[rel->relid];
 	CommonTableExpr *cte;
-	PlannerInfo *subroot = planning_level_of_cte(root, root->simple_rte_array[rel->relid], &cte);
+	PlannerInfo *subroot = NULL;
 	int			single_cte = 0;
 
-	if (subroot == NULL)
+	if (rte->self_reference)
+		return pipeline_of_working_table(root, rel);
+	cte = planning_find_cte(root, rte, &subroot);
+	if (cte == NULL || subroot == NULL || (cte->cterecursive && !may_take_recursion(root, subroot)))
 		return NULL;
 	if (cte->ctematerialized == CTEMaterializeAlways || !repeats_exactly(castNode(Query, cte->ctequery), NULL))
 	{

@@ -254,6 +254,8 @@ core_path_offer(PlannerInfo *root, RelOptInfo *rel, PenumbraPath *path, const Pa
 {
 	Path	   *ours = &path->custom.path;
 
+	if (path->pipeline->reads_working_table)
+		return;
 	path->total_cost = ours->total_cost;
 	if (MODE_IS_FORCED())
 	{

@@ -74,6 +74,8 @@ path_node_bytes(const Path *path)
 			return sizeof(AggPath);
 		case COMPAT_T_UNIQUE_PATH:
 			return sizeof(CompatUniquePath);
+		case T_RecursiveUnionPath:
+			return sizeof(RecursiveUnionPath);
 		case T_SetOpPath:
 			return sizeof(SetOpPath);
 		case T_LimitPath:

@@ -502,6 +502,8 @@ decorrelation_of_stage(PipelineStage *given, List *params, ParamValues *values)
 		case PIPELINE_WINDOW:
 		case PIPELINE_UNION:
 		case PIPELINE_UNNEST:
+		case PIPELINE_WORKING_TABLE:
+		case PIPELINE_RECURSION:
 			return failed;
 		case PIPELINE_JOIN:
 			if (!decorrelate_join(&result, stage, params, values))

@@ -21,6 +21,7 @@
 #include "postgres.h"
 
 #include "miscadmin.h"
+#include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
@@ -38,11 +39,66 @@
 #include "query/planning/relation_numbers.h"
 #include "query/planning/repeats.h"
 
-/* Whether the level reads its relations to their ends: a recursive CTE may have none, which LIMIT does not mind. */
 static bool
-reads_all_rows(const PlannerInfo *root)
+has_semi_joins(const PlannerInfo *root)
 {
-	return root->parse->hasAggs || root->parse->groupClause != NIL;
+	ListCell   *lc;
+
+	foreach(lc, root->join_info_list)
+	{
+		JoinType	type = lfirst_node(SpecialJoinInfo, lc)->jointype;
+
+		if (type == JOIN_SEMI || type == JOIN_ANTI)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Whether somebody asks for all rows of a subquery is not known there, nor how
+ * far a cursor goes.  Of EXISTS a row is enough.
+ */
+bool
+external_rows_plan_reads_all(const PlannerInfo *root)
+{
+	const Query *parse = root->parse;
+
+	return parse->hasAggs || parse->groupClause != NIL ||
+		(parse->sortClause != NIL && bms_membership(root->all_baserels) == BMS_SINGLETON) ||
+		(root->query_level == 1 && root->tuple_fraction == 0 && !planning_current()->is_cursor &&
+		 !has_semi_joins(root));
+}
+
+/* Whether a reference of a recursion to itself stands in it: only PostgreSQL's plan of the recursion has those rows. */
+static bool
+reads_working_table(Node *node, void *context)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, RangeTblEntry))
+		return ((RangeTblEntry *) node)->self_reference;
+	if (IsA(node, Query))
+		return query_tree_walker((Query *) node, reads_working_table, context, QTW_EXAMINE_RTES_BEFORE);
+	return expression_tree_walker(node, reads_working_table, context);
+}
+
+/* Whether the level's rows, read to their end, may have none: it reads a recursive CTE as long as somebody asks. */
+static bool
+may_have_no_end(PlannerInfo *root)
+{
+	for (int i = 1; i < root->simple_rel_array_size && !external_rows_plan_reads_all(root); i++)
+	{
+		const RangeTblEntry *rte = root->simple_rte_array[i];
+		const RelOptInfo *rel = root->simple_rel_array[i];
+		PlannerInfo *subroot;
+		const CommonTableExpr *cte = rte->rtekind == RTE_CTE ? planning_find_cte(root, rte, &subroot) : NULL;
+
+		if (cte != NULL && cte->cterecursive)
+			return true;
+		if (rel != NULL && rel->subroot != NULL && may_have_no_end(rel->subroot))
+			return true;
+	}
+	return false;
 }
 
 /* Whether all rows may be computed, and again. */
@@ -57,14 +113,15 @@ is_repeatable(const PlannerInfo *root, const RangeTblEntry *rte)
 		case RTE_RELATION:
 			return rte->tablesample == NULL;
 		case RTE_SUBQUERY:
-			return !rte->inh && !contain_volatile_functions((Node *) rte->subquery);
+			return !rte->inh && !contain_volatile_functions((Node *) rte->subquery) &&
+				!reads_working_table((Node *) rte->subquery, NULL);
 		case RTE_FUNCTION:
 			return !rte->funcordinality && !contain_volatile_functions((Node *) rte->functions);
 		case RTE_VALUES:
 			return !contain_volatile_functions((Node *) rte->values_lists);
 		case RTE_CTE:
 			cte = planning_find_cte(root, rte, &subroot);
-			return cte != NULL && (!cte->cterecursive || reads_all_rows(root)) &&
+			return cte != NULL && (!cte->cterecursive || external_rows_plan_reads_all(root)) &&
 				castNode(Query, cte->ctequery)->commandType == CMD_SELECT &&
 				!contain_volatile_functions(cte->ctequery);
 		default:
@@ -73,20 +130,21 @@ is_repeatable(const PlannerInfo *root, const RangeTblEntry *rte)
 }
 
 /* The relation's quals are part of PostgreSQL's scan of it, so only its columns are left to us. */
-RelPipeline *
-external_rows_plan_scan(PlannerInfo *root, RelOptInfo *rel)
+static RelPipeline *
+scan_columns(PlannerInfo *root, RelOptInfo *rel, List *columns)
 {
 	const RangeTblEntry *rte = root->simple_rte_array[rel->relid];
 	RelPipeline *planned;
 	PipelineStage *scan;
-	List	   *columns = NIL;
 	ListCell   *lc;
 
+	if (rel->subroot != NULL && !external_rows_plan_reads_all(root) && may_have_no_end(rel->subroot))
+		return NULL;
 	if (rte->lateral || rel->cheapest_total_path == NULL || rel->cheapest_total_path->param_info != NULL ||
 		!is_repeatable(root, rte) ||
 		contains_volatile((Node *) extract_actual_clauses(rel->baserestrictinfo, false), root->glob))
 		return NULL;
-	foreach(lc, rel->reltarget->exprs)
+	foreach(lc, columns)
 	{
 		const Var  *column = lfirst(lc);
 		PenumbraType type;
@@ -96,7 +154,6 @@ external_rows_plan_scan(PlannerInfo *root, RelOptInfo *rel)
 		/* it is fetched, by a position that these rows lack */
 			stage_scan_is_position(relation_numbers_normalize(root, lfirst(lc))))
 			return NULL;
-		columns = lappend(columns, lfirst(lc));
 	}
 	planned = palloc0(sizeof(RelPipeline));
 	planned->pipeline = palloc0(sizeof(Pipeline));
@@ -111,6 +168,25 @@ external_rows_plan_scan(PlannerInfo *root, RelOptInfo *rel)
 	cost_add_rows(planned, rel->cheapest_total_path, list_length(columns));
 	scan->rows = planned->rows;
 	return planned;
+}
+
+RelPipeline *
+external_rows_plan_scan(PlannerInfo *root, RelOptInfo *rel)
+{
+	return scan_columns(root, rel, list_copy(rel->reltarget->exprs));
+}
+
+RelPipeline *
+external_rows_plan_scan_member(PlannerInfo *root, RelOptInfo *rel, List *types, List *collations)
+{
+	List	   *columns = NIL;
+	ListCell   *lc;
+	ListCell   *lc2;
+
+	forboth(lc, types, lc2, collations)
+		columns = lappend(columns, makeVar(rel->relid, foreach_current_index(lc) + 1, lfirst_oid(lc), -1,
+										   lfirst_oid(lc2), 0));
+	return scan_columns(root, rel, columns);
 }
 
 static Plan *find_scan(PlannerInfo *root, Plan *plan, const PipelineStage *stage);
@@ -192,7 +268,10 @@ find_ordinary_scan(PlannerInfo *root, Plan *ordinary, const PipelineStage *stage
 	return plan;
 }
 
-/* By output column of the scan the number among those of the plan; NIL: one is missing. */
+/*
+ * By output column of the scan the number among those of the plan; NIL: one is
+ * missing.  A member of a set operation gives the columns, as that has them.
+ */
 static List *
 numbers_of_columns(const Plan *plan, const PipelineStage *stage)
 {
@@ -202,6 +281,11 @@ numbers_of_columns(const Plan *plan, const PipelineStage *stage)
 
 	foreach(lc, stage->source_columns)
 	{
+		if (stage->source_root->parse->setOperations != NULL)
+		{
+			numbers = lappend_int(numbers, lfirst_node(Var, lc)->varattno);
+			continue;
+		}
 		foreach(lc2, plan->targetlist)
 		{
 			const TargetEntry *entry = lfirst_node(TargetEntry, lc2);

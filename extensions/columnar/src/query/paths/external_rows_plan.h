@@ -20,6 +20,14 @@
 
 /* A scan of the relation's rows; NULL: they are not to be computed by us. */
 extern RelPipeline *external_rows_plan_scan(PlannerInfo *root, RelOptInfo *rel);
+/* The same of a member of a set operation, whose columns have these types and collations there. */
+extern RelPipeline *external_rows_plan_scan_member(PlannerInfo *root, RelOptInfo *rel, List *types,
+												   List *collations);
+/*
+ * Whether the level reads its relations to their ends: a recursive CTE may have
+ * none, which LIMIT does not mind.
+ */
+extern bool external_rows_plan_reads_all(const PlannerInfo *root);
 /* The paths that a node needs beside its ordinary one. */
 extern List *external_rows_plan_paths(const Pipeline *pipeline);
 /* Finds what computes the sources in the plans of the ordinary path and of these; false: it is not there. */

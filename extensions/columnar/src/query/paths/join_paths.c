@@ -311,7 +311,8 @@ add_stages(PlannerInfo *root, RelOptInfo *joinrel, RelPipeline *planned, const R
 	stage->join_kind = kind;
 	stage->join_keys = clauses->keys;
 	stage->exprs = rel_pipeline_ordered_clauses(root, clauses->conditions);
-	stage->probe_rows = probe->rows;
+	/* of an iteration nobody knows how many */
+	stage->probe_rows = probe->pipeline->reads_working_table ? 0 : probe->rows;
 	stage->build_rows = build->rows;
 	stage->rows = planned->rows;
 	pipeline_take(planned->pipeline, build->pipeline);
@@ -371,6 +372,9 @@ consider_pair(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *probe_rel, Rel
 	double		rows;
 	double		matched;
 
+	/* a working table's rows come while the join runs */
+	if (build->pipeline->reads_working_table)
+		return true;
 	if (!sort_clauses(root, joinrel, probe_rel, build_rel, join_type, extra->restrictlist, &clauses))
 		return false;
 	rows = join_estimates_rows(root, joinrel, probe_rel, probe, build_rel, build, kind, extra,

@@ -23,11 +23,14 @@
 #include "utils/typcache.h"
 
 #include "query/paths/base_pipelines.h"
+#include "query/paths/external_rows_plan.h"
+#include "query/paths/recursion_paths.h"
 #include "query/paths/set_operations.h"
 #include "query/pipeline/cost.h"
 #include "query/pipeline/pipeline.h"
 #include "query/pipeline/rel_pipeline.h"
 #include "query/pipeline/stage_scan.h"
+#include "query/pipeline/stages.h"
 #include "query/planning/planning.h"
 #include "query/planning/relation_numbers.h"
 
@@ -60,6 +63,24 @@ pipeline_of_leaf(PlannerInfo *root, const RangeTblRef *leaf, const SetOperationS
 	}
 	pipeline_add_stage(planned->pipeline, PIPELINE_PROJECTION, exprs)->names = columns;
 	return planned;
+}
+
+/* What PostgreSQL computes for less than we do, as the row that a key finds, comes from its plan. */
+static RelPipeline *
+first_rows_of_leaf(PlannerInfo *root, const RangeTblRef *leaf, const SetOperationStmt *above, List *columns)
+{
+	RelOptInfo *rel = root->simple_rel_array[leaf->rtindex];
+	RelPipeline *ours = pipeline_of_leaf(root, leaf, above, columns);
+	RelPipeline *rows;
+
+	if (MODE_IS_FORCED() && ours != NULL)
+		return ours;
+	rows = external_rows_plan_scan_member(root, rel, above->colTypes, above->colCollations);
+	if (rows == NULL || (ours != NULL && ours->startup_cost + ours->run_cost <= rows->startup_cost + rows->run_cost))
+		return ours;
+	rows->pipeline->has_barrier = rel_pipeline_is_below_barrier(root);
+	pipeline_add_stage(rows->pipeline, PIPELINE_PROJECTION, stage_outputs(rows->pipeline->top))->names = columns;
+	return rows;
 }
 
 static bool
@@ -193,12 +214,43 @@ pipeline_of_node(PlannerInfo *root, Node *node, const SetOperationStmt *above, L
 {
 	check_stack_depth();
 	if (IsA(node, RangeTblRef))
-		return pipeline_of_leaf(root, (RangeTblRef *) node, above, columns);
+		return (root->hasRecursion ? first_rows_of_leaf : pipeline_of_leaf) (root, (RangeTblRef *) node, above,
+																			 columns);
 	/* PostgreSQL compares the values before it gives them the type of the operation around. */
 	if (!equal(((SetOperationStmt *) node)->colTypes, above->colTypes) ||
 		!equal(((SetOperationStmt *) node)->colCollations, above->colCollations))
 		return NULL;
 	return pipeline_of_operation(root, (SetOperationStmt *) node, columns);
+}
+
+/* NULL where PostgreSQL raises the error, or the recursive term is a set operation itself. */
+static RelPipeline *
+pipeline_of_recursion(PlannerInfo *root, const SetOperationStmt *operation, List *columns)
+{
+	RelPipeline *planned;
+	RelPipeline *term;
+	PipelineStage *stage;
+
+	if (!has_default_equalities(operation))
+	{
+		planning_refuse("set operation with an operator class of its own", NULL);
+		return NULL;
+	}
+	/* Of a query that reads no table of ours nobody knows whether the engine may run it. */
+	if (!IsA(operation->rarg, RangeTblRef) || planning_current()->tables == NIL)
+		return NULL;
+	planned = pipeline_of_node(root, operation->larg, operation, columns);
+	term = planned == NULL ? NULL : pipeline_of_leaf(root, (RangeTblRef *) operation->rarg, operation, columns);
+	if (term == NULL || !term->pipeline->reads_working_table)
+		return NULL;
+	stage = pipeline_add_stage(planned->pipeline, PIPELINE_RECURSION, NIL);
+	stage->inputs = lappend(stage->inputs, term->pipeline->top);
+	stage->is_distinct = !operation->all;
+	stage->gives_late = !operation->all && recursion_paths_all_rows_are_read(root);
+	pipeline_take(planned->pipeline, term->pipeline);
+	cost_add_recursion(planned, term, list_length(columns), stage->is_distinct);
+	stage->rows = planned->rows;
+	return planned;
 }
 
 static Relids
@@ -216,10 +268,16 @@ set_operations_find(PlannerInfo *root, RelOptInfo *rel)
 	List	   *columns = NIL;
 	ListCell   *lc;
 
-	if (root->hasRecursion || operation->colTypes == NIL || !bms_equal(rel->relids, relids_of((Node *) operation)))
+	if (operation->colTypes == NIL || !bms_equal(rel->relids, relids_of((Node *) operation)))
 		return NULL;
 	foreach(lc, operation->colTypes)
-		columns = lappend(columns, makeVar(0, foreach_current_index(lc) + 1, lfirst_oid(lc), -1,
-										   list_nth_oid(operation->colCollations, foreach_current_index(lc)), 0));
-	return pipeline_of_operation(root, operation, (List *) relation_numbers_normalize(root, (Node *) columns));
+	{
+		int			place = foreach_current_index(lc);
+
+		columns = lappend(columns, makeVar(0, place + 1, lfirst_oid(lc),
+										   exprTypmod(list_nth(rel->reltarget->exprs, place)),
+										   list_nth_oid(operation->colCollations, place), 0));
+	}
+	columns = (List *) relation_numbers_normalize(root, (Node *) columns);
+	return (root->hasRecursion ? pipeline_of_recursion : pipeline_of_operation) (root, operation, columns);
 }

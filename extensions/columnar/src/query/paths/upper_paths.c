@@ -34,6 +34,7 @@
 #include "query/paths/hypothetical_sets.h"
 #include "query/paths/limits.h"
 #include "query/paths/order_clauses.h"
+#include "query/paths/recursion_paths.h"
 #include "query/paths/row_order.h"
 #include "query/paths/row_sample.h"
 #include "query/paths/scan_paths.h"
@@ -745,8 +746,18 @@ add_set_operation(PlannerInfo *root, RelOptInfo *output_rel)
 	planned->clauses = CLAUSE_SET_OPERATION;
 	if (!can_have_target(root, planned, output_rel->reltarget))
 		return;
+	/* Its rows are computed as they are asked for, maybe without an end. */
+	if (root->hasRecursion && planned->pipeline->holds_rows)
+		planning_refuse("recursion of which rows would be held back", NULL);
+	else if (root->hasRecursion)
+	{
+		finish_stage(root, UPPERREL_SETOP, planned, CLAUSE_SET_OPERATION, output_rel, output_rel->reltarget,
+					 NODE_RECURSION, NIL);
+		if (!MODE_IS_FORCED())
+			recursion_paths_offer_after_ordinary(root, output_rel, planned);
+	}
 	/* PostgreSQL's UNION ALL is as good, and its rows come in the members' order. */
-	if (operation->op == SETOP_UNION && operation->all)
+	else if (operation->op == SETOP_UNION && operation->all)
 		(void) rel_pipeline_remember_stage(root, UPPERREL_SETOP, output_rel, planned);
 	else
 		finish_stage(root, UPPERREL_SETOP, planned, CLAUSE_SET_OPERATION, output_rel, output_rel->reltarget,

@@ -425,7 +425,7 @@ window_paths_add_sorted(PlannerInfo *root, RelPipeline *planned, List *windows, 
 	Path	   *path;
 	Cost		startup_change;
 
-	if (penumbra_mode == MODE_PREFER || lowest->subpath->pathkeys == NIL ||
+	if (penumbra_mode == MODE_PREFER || planned->pipeline->reads_working_table || lowest->subpath->pathkeys == NIL ||
 		custom_path_copy_node(lowest->subpath) == NULL || !add_sort(root, planned, lowest->subpath))
 		return;
 	if (!rel_pipeline_set_target(root, planned, lowest->subpath->pathtarget) || !rel_pipeline_check(planned->pipeline))

@@ -69,6 +69,8 @@
 #define SORT_BYTE_COST (cpu_tuple_cost / 30)
 /* The engine sorts all rows where more are wanted. */
 #define TOP_N_ROWS_MAX 100000
+/* PostgreSQL expects as many, and ten times the first rows in each. */
+#define RECURSION_ITERATIONS 10
 /* A row that PostgreSQL computes, on its way into the engine, and a column of it. */
 #define ROW_COST (cpu_tuple_cost * 4)
 #define ROW_VALUE_COST (cpu_tuple_cost)
@@ -239,6 +241,25 @@ cost_add_shared(RelPipeline *planned, int columns)
 {
 	planned->startup_cost = 0;
 	planned->run_cost = planned->rows * columns * VALUE_COST;
+}
+
+void
+cost_add_working_table(RelPipeline *planned, double tuples, int columns)
+{
+	planned->rows = tuples;
+	planned->run_cost = tuples * columns * VALUE_COST;
+}
+
+/* Tables of joins are built once.  So many iterations as cost_recursive_union() expects. */
+void
+cost_add_recursion(RelPipeline *planned, const RelPipeline *term, int columns, bool is_distinct)
+{
+	planned->startup_cost += planned->run_cost + term->startup_cost;
+	planned->input_rows += term->input_rows;
+	planned->rows += RECURSION_ITERATIONS * term->rows;
+	planned->run_cost = RECURSION_ITERATIONS * term->run_cost +
+		planned->rows * (columns * 2 + (is_distinct ? MISSED_BUILD_VALUES : BUILD_VALUES)) * VALUE_COST;
+	planned->before_sort = NULL;
 }
 
 void

@@ -28,6 +28,10 @@ extern int	cost_count_relations(const PlannerInfo *root, const RelOptInfo *rel);
 extern void cost_add_rows(RelPipeline *planned, const Path *source, int columns);
 /* Of a CTE that is computed once, for which the planner charges the query: what is left is to read it. */
 extern void cost_add_shared(RelPipeline *planned, int columns);
+/* Of the working table of a recursion, in one iteration; so many rows pass the conditions. */
+extern void cost_add_working_table(RelPipeline *planned, double tuples, int columns);
+/* Of a recursion: planned has its first rows. */
+extern void cost_add_recursion(RelPipeline *planned, const RelPipeline *term, int columns, bool is_distinct);
 extern void cost_add_scan(RelPipeline *planned, List *tables, int filter_columns,
 						  int other_columns, double selected_rows, double table_rows);
 /* What was a look-up per row of an outer query is one scan for all of them. */

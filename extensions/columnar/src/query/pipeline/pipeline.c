@@ -188,7 +188,8 @@ pipeline_can_share(const PipelineStage *stage)
 {
 	while (stage->kind == PIPELINE_FILTER || stage->kind == PIPELINE_PROJECTION)
 		stage = linitial(stage->inputs);
-	return stage->kind == PIPELINE_AGGREGATION || stage->kind == PIPELINE_SORT || stage->kind == PIPELINE_WINDOW;
+	return stage->kind == PIPELINE_AGGREGATION || stage->kind == PIPELINE_SORT || stage->kind == PIPELINE_WINDOW ||
+		stage->kind == PIPELINE_RECURSION;
 }
 
 static void
@@ -304,7 +305,8 @@ stage_to_list(const PipelineStage *stage, List *inputs)
 	fields = list_concat(fields, list_make5(stage->source, rows_to_node(stage->probe_rows),
 											rows_to_node(stage->build_rows), stage->frames,
 											makeBoolean(stage->may_refuse_lists)));
-	return list_concat(fields, list_make3(makeInteger(stage->single_cte), makeBoolean(stage->nulls_are_equal),
+	return list_concat(fields, list_make5(makeInteger(stage->single_cte), makeBoolean(stage->nulls_are_equal),
+										  makeBoolean(stage->is_distinct), makeBoolean(stage->gives_late),
 										  makeInteger(stage->join_choice)));
 }
 
@@ -358,7 +360,9 @@ stage_from_list(List *fields, const List *before)
 	stage->may_refuse_lists = boolVal(list_nth(fields, 20));
 	stage->single_cte = intVal(list_nth(fields, 21));
 	stage->nulls_are_equal = boolVal(list_nth(fields, 22));
-	stage->join_choice = intVal(list_nth(fields, 23));
+	stage->is_distinct = boolVal(list_nth(fields, 23));
+	stage->gives_late = boolVal(list_nth(fields, 24));
+	stage->join_choice = intVal(list_nth(fields, 25));
 	stage->operator = -1;
 	return stage;
 }
@@ -374,8 +378,8 @@ pipeline_to_list(const Pipeline *pipeline)
 	list = list_make5(stages, pipeline->runtime_exprs, pipeline->output_map, makeBoolean(pipeline->has_barrier),
 					  pipeline->names);
 	list = lappend(lappend(list, makeBoolean(pipeline->is_checked)), pipeline->tried_params);
-	return lappend(lappend(lappend(list, pipeline->called_exprs), pipeline->expression_columns),
-				   pipeline->position_map);
+	return list_concat(list, list_make4(pipeline->called_exprs, pipeline->expression_columns, pipeline->position_map,
+										rows_to_node(pipeline->ordinary_rows)));
 }
 
 Pipeline *
@@ -397,5 +401,6 @@ pipeline_from_list(List *list)
 	pipeline->called_exprs = list_nth(list, 7);
 	pipeline->expression_columns = list_nth(list, 8);
 	pipeline->position_map = list_nth(list, 9);
+	pipeline->ordinary_rows = floatVal(list_nth(list, 10));
 	return pipeline;
 }

@@ -39,7 +39,9 @@ typedef enum PipelineStageKind
 	PIPELINE_WINDOW,
 	PIPELINE_UNION,
 	PIPELINE_UNNEST,
-	PIPELINE_JOIN
+	PIPELINE_JOIN,
+	PIPELINE_WORKING_TABLE,
+	PIPELINE_RECURSION
 } PipelineStageKind;
 
 #define PIPELINE_SORT_DESCENDING	1
@@ -48,8 +50,9 @@ typedef enum PipelineStageKind
 typedef struct PipelineStage
 {
 	PipelineStageKind kind;
-	List	   *inputs;			/* of PipelineStage *: none of a scan; all of a union; a join's
-								 * probe and build side */
+	List	   *inputs;			/* of PipelineStage *: none of a scan or a working table; all of a union;
+								 * a join's probe and build side; a recursion's first rows, and what
+								 * becomes of the working table's */
 	List	   *exprs;			/* conjuncts, outputs, group keys or sort keys; the columns of a scan, Vars;
 								 * of a window PARTITION BY's keys, then ORDER BY's, which have sort_flags */
 	List	   *names;			/* of a projection: what its outputs are called above; NIL: as they are; what
@@ -73,6 +76,8 @@ typedef struct PipelineStage
 	PenumbraJoinKind join_kind;
 	PenumbraJoinChoice join_choice; /* which of the matches come out, by the only condition */
 	bool		is_null_aware;	/* of an anti join: NOT IN */
+	bool		is_distinct;	/* of a recursion: UNION */
+	bool		gives_late;		/* of a recursion: all rows are read, and none leaves before the last is there */
 	bool		nulls_are_equal;	/* in all join_keys: IS NOT DISTINCT FROM */
 	bool		may_refuse_lists;	/* of unnesting, which is an inner or left join with each row's lists, in exprs */
 	List	   *join_keys;		/* OpExprs: an equality of a probe side's and a build side's expression */
@@ -96,6 +101,8 @@ typedef struct Pipeline
 	List	   *init_plans;		/* while planning: SubPlans of subqueries, of which expressions use the Params */
 	bool		has_barrier;	/* row-level security or a security barrier hides rows: counts are not shown */
 	bool		holds_rows;		/* while planning: no row leaves before the last is computed */
+	bool		reads_working_table;	/* the same: it is a part of a recursion, and nothing by itself */
+	double		ordinary_rows;	/* of a node: PostgreSQL's plan runs first; if it gives more rows, the engine anew */
 	List	   *output_map;		/* per column of custom_scan_tlist: see below */
 	List	   *position_map;	/* then, where that is an attribute: the output that is its row's position; else -1 */
 	List	   *expression_columns; /* of a node: expressions that are columns of its scans, see expression_columns.h */

@@ -232,6 +232,9 @@ rel_pipeline_repeats(const PipelineStage *stage)
 			if (stage->source != NULL)
 				return false;
 			break;
+		case PIPELINE_WORKING_TABLE:
+		case PIPELINE_RECURSION:
+			return false;
 		case PIPELINE_AGGREGATION:
 			foreach(lc, stage->aggrefs)
 			{

@@ -48,5 +48,7 @@ extern const StageKind stage_window;
 extern const StageKind stage_union;
 extern const StageKind stage_unnest;
 extern const StageKind stage_join;
+extern const StageKind stage_working_table;
+extern const StageKind stage_recursion;
 
 #endif							/* PENUMBRA_STAGE_KIND_H */

@@ -27,6 +27,8 @@ static const StageKind *const kinds[] = {
 	[PIPELINE_UNION] = &stage_union,
 	[PIPELINE_UNNEST] = &stage_unnest,
 	[PIPELINE_JOIN] = &stage_join,
+	[PIPELINE_WORKING_TABLE] = &stage_working_table,
+	[PIPELINE_RECURSION] = &stage_recursion,
 };
 
 const StageKind *

@@ -19,6 +19,7 @@ static const struct
 	[NODE_AGGREGATE] = {"Penumbra Aggregate", false},
 	[NODE_DISTINCT] = {"Penumbra Distinct", false},
 	[NODE_SET_OPERATION] = {"Penumbra Set Operation", false},
+	[NODE_RECURSION] = {"Penumbra Recursive Union", false},
 	[NODE_SORT] = {"Penumbra Sort", true},
 	[NODE_WINDOW] = {"Penumbra Window", false},
 	[NODE_TOP_N] = {"Penumbra Top-N", true},
