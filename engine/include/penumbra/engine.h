@@ -370,7 +370,8 @@ typedef struct PenumbraJoinKey {
 typedef enum PenumbraJoinChoice {
   PENUMBRA_JOIN_ALL,
   /* One: its value in the only condition, of which penumbra_plan_is_range() is true, is the least or the greatest; any
-   * of several such. INNER and LEFT joins. Where the build rows do not fit into memory: PENUMBRA_UNSUPPORTED. */
+   * of several such. INNER and LEFT joins. Where a partition of the build rows does not fit into memory:
+   * PENUMBRA_UNSUPPORTED. */
   PENUMBRA_JOIN_LEAST,
   PENUMBRA_JOIN_GREATEST
 } PenumbraJoinChoice;

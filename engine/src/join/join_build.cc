@@ -207,7 +207,6 @@ RowFormat JoinBuild::build_format() const {
 }
 
 void JoinBuild::Spill(Rows* rows, std::unique_ptr<JoinSpiller>* spiller) {
-  if (spec_.choice != PENUMBRA_JOIN_ALL) throw EngineError(PENUMBRA_UNSUPPORTED);
   is_spilled_.store(true, std::memory_order_relaxed);
   if (*spiller == nullptr) {
     *spiller = std::make_unique<JoinSpiller>(build_format(), kSpilledPartitions, environment_);
@@ -487,7 +486,7 @@ SinkStats JoinBuild::stats() const {
     case JoinForm::kRange: stats.join_table = "range index"; break;
     case JoinForm::kHash: stats.join_table = spec_.keys.empty() ? "nested loop" : "hash table";
   }
-  if (is_spilled_ && has_range()) stats.join_table = "range index";
+  if (is_spilled_ && has_range() && spec_.keys.empty()) stats.join_table = "range index";
   stats.build_rows = row_count_;
   return stats;
 }

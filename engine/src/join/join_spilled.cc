@@ -118,10 +118,16 @@ void SpilledReader::LoadPass() {
   RowPages rows(&row_memory, build_.layout().row_bytes);
   strings_ = std::make_unique<Arena>(&environment_.budget);
   size_t bytes = 0;
-  while (!build_rows_.is_at_end() && bytes < share) bytes += build_rows_.Read(rows.Add(), *strings_);
+  const bool is_whole = spec_.choice != PENUMBRA_JOIN_ALL;  // of a part of the rows none can be chosen
+  while (!build_rows_.is_at_end() && (is_whole || bytes < share)) {
+    bytes += build_rows_.Read(rows.Add(), *strings_);
+    if (is_whole && bytes > std::max(environment_.budget.budget_bytes(), share)) {
+      throw EngineError(PENUMBRA_UNSUPPORTED);
+    }
+  }
   is_last_pass_ = build_rows_.is_at_end();
   table_ = std::make_unique<JoinTable>(build_.layout(), &environment_.budget, JoinTable::kPartitionBits);
-  const JoinForm form = build_.has_range() ? JoinForm::kRange : JoinForm::kHash;
+  const JoinForm form = build_.has_range() && spec_.keys.empty() ? JoinForm::kRange : JoinForm::kHash;
   table_->Reserve(form, {}, {rows.row_count()}, environment_);
   table_->Enter(0, 0, {&rows}, environment_);
   probe_ = CreateJoinProbe(build_, *table_);

@@ -388,6 +388,9 @@ passes_on(const PipelineStage *projection, Node *name)
 	return place >= 0 && equal(list_nth(projection->exprs, place), name);
 }
 
+/* Of a join that takes more than its memory, each of which must fit there; a quarter, since they are uneven. */
+#define PARTITIONS (64 / 4)
+
 /*
  * The first row for each value of the Params, where the join with them has one more condition than its keys, and the
  * rows' order is that of the value that it compares: at <= $1 ORDER BY at DESC LIMIT 1.  The values look for it among
@@ -397,13 +400,14 @@ static bool
 choose_in_join(const PipelineStage *sort, ParamValues *values)
 {
 	const PipelineStage *input = linitial(sort->inputs);
-	PipelineStage *join = values != NULL && values->has_room ? values->join : NULL;
+	PipelineStage *join = values != NULL ? values->join : NULL;
 	OpExpr	   *condition = join != NULL && list_length(join->exprs) == 1 ? linitial(join->exprs) : NULL;
 	List	   *keys = condition != NULL ? pipeline_commuted_keys(join->join_keys) : NIL;
 
 	while (input->kind == PIPELINE_PROJECTION && passes_on(input, linitial(sort->exprs)))
 		input = linitial(input->inputs);
 	if (condition == NULL || list_length(keys) != list_length(join->join_keys) || input != join ||
+		values->memory_share > (keys == NIL ? 1 : PARTITIONS) ||
 		list_length(sort->exprs) != 1 || !IsA(condition, OpExpr) ||
 		!list_member(condition->args, linitial(sort->exprs)) || expr_can_fail((Node *) condition) ||
 		!is_range((Node *) condition))

@@ -39,7 +39,7 @@ typedef struct ParamValues
 {
 	PipelineStage *stage;
 	List	   *columns;		/* Vars, by Param */
-	bool		has_room;		/* for the subquery's rows as the build side of the join */
+	double		memory_share;	/* of what a join may take: the subquery's rows, if they are its build side */
 	PipelineStage *join;		/* once it is made */
 	bool		chooses;		/* that join gives one row for each of them */
 	double		rows;			/* of the subquery's, that are expected to be joined with one of them */

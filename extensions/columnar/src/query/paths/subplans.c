@@ -230,11 +230,11 @@ find_values(const Subquery *subquery, ParamValues *values, RelPipeline *planned)
 /* A row that a join's table is made of, with a few columns. */
 #define BUILT_ROW_BYTES 100
 
-/* Whether the tables' rows, if none is filtered, can be the build side of a join that must not spill. */
-static bool
-has_room(const RelPipeline *planned)
+/* Of what a join may take, as its build side, if no row is filtered. */
+static double
+memory_share(const RelPipeline *planned)
 {
-	return planned->input_rows * BUILT_ROW_BYTES <=
+	return planned->input_rows * BUILT_ROW_BYTES /
 		cost_memory_bytes(cost_threads(planned->input_rows, planned->is_rescanned));
 }
 
@@ -254,7 +254,7 @@ decorrelate_by_values(const Subquery *subquery, RelPipeline *planned)
 
 	if (!find_values(subquery, &values, &outer))
 		return failed;
-	values.has_room = has_room(planned);
+	values.memory_share = memory_share(planned);
 	decorrelated = decorrelation_of_stage(planned->pipeline->top, subquery->params, &values);
 	if (decorrelated.stage == NULL)
 		return failed;
