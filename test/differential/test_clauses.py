@@ -135,23 +135,28 @@ def test_clauses(connection, indexed, request, capsys):
 CTE_SETTINGS = (("work_mem", "64kB", "4MB", 5), ("penumbra.threads_per_query", "0", "2", 3))
 
 
-@pytest.mark.timeout(36000)
-@pytest.mark.sized
-def test_ctes(ctes, request, capsys):
+def _search_with_settings(name, connection, generator, request, capsys) -> Counter:
     tally = Counter()
 
     def check(seed: int) -> str | None:
-        for name, value, usual, every in CTE_SETTINGS:
-            ctes.execute(f"SET {name} = '{usual if seed % every else value}'")
-        query = cte_queries.CteQueryGenerator(seed).query()
+        for setting, value, usual, every in CTE_SETTINGS:
+            connection.execute(f"SET {setting} = '{usual if seed % every else value}'")
+        query = generator(seed).query()
         tally["queries"] += 1
-        difference = _difference(ctes, ctes, query, tally)
-        return difference and f"ctes:\n{query.sql} ({query.parameter})\n{difference}"
+        difference = _difference(connection, connection, query, tally)
+        return difference and f"{name}:\n{query.sql} ({query.parameter})\n{difference}"
 
     seeds, failures = search(request.config, check, queries_divisor=4, seconds_divisor=8)
     with capsys.disabled():
-        print(f"\nctes: seeds {seeds.start} to {seeds.stop - 1}: {dict(tally)}")
+        print(f"\n{name}: seeds {seeds.start} to {seeds.stop - 1}: {dict(tally)}")
     assert not failures, "\n\n".join(failures)
+    return tally
+
+
+@pytest.mark.timeout(36000)
+@pytest.mark.sized
+def test_ctes(ctes, request, capsys):
+    tally = _search_with_settings("ctes", ctes, cte_queries.CteQueryGenerator, request, capsys)
     assert tally["errors"] <= CTE_ERRORS_SHARE_MAX * tally["queries"]
     assert tally["refused"] <= (1 - CTE_ENGINE_SHARE_MIN) * tally["queries"]
 
@@ -159,20 +164,7 @@ def test_ctes(ctes, request, capsys):
 @pytest.mark.timeout(36000)
 @pytest.mark.sized
 def test_recursions(recursions, request, capsys):
-    tally = Counter()
-
-    def check(seed: int) -> str | None:
-        for name, value, usual, every in CTE_SETTINGS:
-            recursions.execute(f"SET {name} = '{usual if seed % every else value}'")
-        query = recursion_queries.RecursionQueryGenerator(seed).query()
-        tally["queries"] += 1
-        difference = _difference(recursions, recursions, query, tally)
-        return difference and f"recursions:\n{query.sql} ({query.parameter})\n{difference}"
-
-    seeds, failures = search(request.config, check, queries_divisor=4, seconds_divisor=8)
-    with capsys.disabled():
-        print(f"\nrecursions: seeds {seeds.start} to {seeds.stop - 1}: {dict(tally)}")
-    assert not failures, "\n\n".join(failures)
+    _search_with_settings("recursions", recursions, recursion_queries.RecursionQueryGenerator, request, capsys)
 
 
 MOVES = ("NEXT", "NEXT", "1", "5", "40", "FIRST", "LAST", "PRIOR", "ABSOLUTE 7", "ABSOLUTE -3", "RELATIVE -2", "BACKWARD 3",
