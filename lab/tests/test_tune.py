@@ -178,7 +178,7 @@ def test_killed_in_mid_build_it_leaves_nothing_and_goes_on(source):
     process.send_signal(signal.SIGTERM)
     output = process.communicate(timeout=60)[0]
     assert process.returncode == 130, output
-    assert not _running(ENDLESS)
+    assert _ends(ENDLESS)
     assert not [*_place(source).glob("part-*"), *_place(source).glob("scratch-*")]
     document = read_run(next((source.parent / "state/results").glob("tiny-*.json")))
     assert document["status"] == "interrupted"
@@ -196,6 +196,14 @@ def _running(text: str) -> list[str]:
         if words == text:
             found.append(words)
     return found
+
+
+def _ends(text: str) -> bool:
+    """Soon: what is killed below the program that was waited for takes a moment to be gone."""
+    deadline = time.monotonic() + 30
+    while _running(text) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    return not _running(text)
 
 
 # -- evaluating ------------------------------------------------------------------------------------
@@ -243,7 +251,7 @@ def test_what_does_not_work_is_infeasible_and_remembered(source, tmp_path):
     assert "internal compiler error: in web" in reasons[1]
     assert "ended by signal 11" in reasons[2] or "no totals" in reasons[2] or "failed" in reasons[2]
     assert "did not end within 10 seconds" in reasons[3]
-    assert not _running(ENDLESS)
+    assert _ends(ENDLESS)
     asked = project.log.read_text()
     with Journal(place / "journal.jsonl") as journal:
         assert _evaluator(project, place, journal).counts(recipes, "flags") == counts
@@ -496,7 +504,7 @@ def test_a_thread_that_is_cancelled_ends_its_program(tmp_path):
     executor.cancelled.set()  # by the thread that got Ctrl-C
     with pytest.raises(Cancelled):
         executor.run(ENDLESS.split(), tmp_path / "log", 60)
-    assert not _running(ENDLESS)
+    assert _ends(ENDLESS)
 
 
 def test_an_interrupt_while_a_thread_starts_ends_its_program(source, tmp_path, monkeypatch):
@@ -517,7 +525,7 @@ def test_an_interrupt_while_a_thread_starts_ends_its_program(source, tmp_path, m
             evaluator.counts([project.recipe("-ftracer")], "flags")
         started[0].join(timeout=30)
         assert not started[0].is_alive()
-    assert not _running(ENDLESS)
+    assert _ends(ENDLESS)
 
 
 def test_a_signal_that_does_not_wake_the_thread_is_seen(source, tmp_path):
@@ -536,7 +544,7 @@ def test_a_signal_that_does_not_wake_the_thread_is_seen(source, tmp_path):
             evaluator.counts([project.recipe("-ftracer")], "flags")
         thread.join()
     assert not journal.entries  # the build was ended, not given up after its time
-    assert not _running(ENDLESS)
+    assert _ends(ENDLESS)
 
 
 def test_a_program_that_fails_says_why(tmp_path):
