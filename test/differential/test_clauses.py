@@ -20,7 +20,7 @@ from clause_queries import (
 from harness import SQLSTATE_CANCELED, cached_database, search
 
 ENGINE_SHARE_MIN, CTE_ENGINE_SHARE_MIN = 0.3, 0.85
-# What PostgreSQL takes too long for: none is meant to fail.
+# What PostgreSQL takes too long for: none of CTEs is meant to fail, recursions may overflow.
 CTE_ERRORS_SHARE_MAX, RECURSION_ERRORS_SHARE_MAX = 0.01, 0.05
 
 
