@@ -6,6 +6,7 @@ import time
 
 import psycopg
 import pytest
+from harness import SQLSTATE_CANCELED
 from test_collations import LOCALES, answer, quoted
 
 LETTERS = ["a", "b", "A", "é", "\n", "1", "_", " "]
@@ -185,6 +186,8 @@ def compare(connection: psycopg.Connection, config, seconds: float, query, left_
         sql = query(first + patterns)
         patterns += 1
         expected, found = answer(connection, "off", sql), answer(connection, "prefer", sql)
+        if isinstance(expected, str) and expected.startswith(SQLSTATE_CANCELED):
+            continue  # PostgreSQL may take too long for a pattern on a busy machine
         if expected != found:
             failures.append(f"seed {first + patterns - 1}: {sql}\n expected {expected!s:.300}\n    found {found!s:.300}")
         elif isinstance(expected, list):
