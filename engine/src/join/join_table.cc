@@ -43,9 +43,15 @@ constexpr uint64_t kRowsBetweenChecks = 64 * 1024;
 constexpr uint64_t kRowsAhead = 16;
 // Sorted at once: some 20 ms.
 constexpr uint64_t kRunEntries = uint64_t{1} << 20;
+// For more the vectorised sort is worth its memory.
+constexpr uint64_t kFewEntries = 64;
 
 // In one of two arrays, the given one and one of `arena`. Runs of kRunEntries are merged in pairs.
 hwy::uint128_t* SortEntries(hwy::uint128_t* entries, uint64_t count, const Cancellation& cancellation, Arena& arena) {
+  if (count <= kFewEntries) {
+    std::sort(entries, entries + count, [](const hwy::uint128_t& a, const hwy::uint128_t& b) { return a.hi < b.hi; });
+    return entries;
+  }
   const hwy::Sorter sorter;
   for (uint64_t begin = 0; begin < count; begin += kRunEntries) {
     cancellation.CheckCancelled();
@@ -244,35 +250,36 @@ void JoinTable::EnterRange(const std::vector<const RowPages*>& rows, const Execu
   range_index_.Build(sorted, others, count, memory_.get());
 }
 
-// By the hash, then the value.
+// By the hash, then the value. Mostly a run has one hash.
 void JoinTable::SortRuns(uint32_t partition, const ExecutionEnvironment& environment) {
-  struct Entry {
-    uint64_t hash;
-    int64_t value;
-    const char* row;
-  };
   const size_t slots = (size_t{1} << (64 - shift_)) / partition_begins_.size();
   const uint64_t* slot = directory_ + 1 + partition * slots;
-  std::vector<Entry> entries;
-  std::vector<char> copies;
-  uint64_t number = partition_begins_[partition];
+  const auto row_of = [](const hwy::uint128_t& entry) { return reinterpret_cast<const char*>(entry.lo); };
+  Arena sorting(budget_);
+  uint64_t begin = partition_begins_[partition];
   for (size_t i = 0; i < slots; ++i) {
-    char *begin = row(number), *end = RowOf(slot[i]);
-    entries.clear();
-    for (const char* row = begin; row != end; row += row_bytes_) {
-      entries.push_back({KeyLayout::Hash(row), RangeValue(row, 0), row});
+    const uint64_t count = static_cast<uint64_t>(RowOf(slot[i]) - row(begin)) / row_bytes_;
+    sorting.Reset();
+    char* copies = sorting.AllocateArray<char>(count * row_bytes_);
+    std::memcpy(copies, row(begin), count * row_bytes_);
+    auto* entries = sorting.AllocateArray<hwy::uint128_t>(count);
+    bool has_one_hash = true;
+    for (uint64_t e = 0; e < count; ++e) {
+      const char* row = copies + e * row_bytes_;
+      entries[e] = {reinterpret_cast<uint64_t>(row), static_cast<uint64_t>(RangeValue(row, 0)) ^ kSignBit};
+      has_one_hash &= KeyLayout::Hash(row) == KeyLayout::Hash(copies);
     }
-    if (entries.size() > 1) {
-      environment.CheckCancelled();
-      std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) {
-        return a.hash < b.hash || (a.hash == b.hash && a.value < b.value);
+    entries = SortEntries(entries, count, environment, sorting);
+    if (!has_one_hash) {
+      std::stable_sort(entries, entries + count, [&](const hwy::uint128_t& a, const hwy::uint128_t& b) {
+        return KeyLayout::Hash(row_of(a)) < KeyLayout::Hash(row_of(b));
       });
-      copies.assign(begin, end);
     }
-    for (size_t e = 0; e < entries.size(); ++e) {
-      if (entries.size() > 1) std::memcpy(begin + e * row_bytes_, copies.data() + (entries[e].row - begin), row_bytes_);
-      values_in_runs_[number++] = entries[e].value;
+    for (uint64_t e = 0; e < count; ++e) {
+      std::memcpy(row(begin + e), row_of(entries[e]), row_bytes_);
+      values_in_runs_[begin + e] = static_cast<int64_t>(entries[e].hi ^ kSignBit);
     }
+    begin += count;
   }
 }
 
