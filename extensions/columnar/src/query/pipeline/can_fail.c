@@ -10,6 +10,7 @@
  */
 #include "postgres.h"
 
+#include "catalog/pg_proc.h"
 #include "catalog/pg_type.h"
 #include "fmgr.h"
 #include "nodes/nodeFuncs.h"
@@ -84,6 +85,24 @@ can_aggregate_fail(const Aggref *aggref)
 		(is_float && aggregate != PENUMBRA_AGG_MIN && aggregate != PENUMBRA_AGG_MAX && aggregate != PENUMBRA_AGG_MODE);
 }
 
+/*
+ * Whether PostgreSQL computes the call when it plans the Query that it stands
+ * in: then it raises the error of the call, too, in whatever form that is planned.
+ */
+static bool
+is_folded(Node *call, Oid function_oid, List *args)
+{
+	ListCell   *lc;
+
+	foreach(lc, args)
+	{
+		if (!IsA(lfirst(lc), Const))
+			return false;
+	}
+	return func_volatile(function_oid) == PROVOLATILE_IMMUTABLE && !expression_returns_set(call) &&
+		exprType(call) != RECORDOID;
+}
+
 /* context: the Query that computes aggregates, or NULL. */
 static bool
 can_fail_walker(Node *node, void *context)
@@ -103,6 +122,8 @@ can_fail_walker(Node *node, void *context)
 		case T_GroupingFunc:
 			return false;
 		case T_FuncExpr:
+			if (context != NULL && is_folded(node, ((FuncExpr *) node)->funcid, ((FuncExpr *) node)->args))
+				return false;
 			if (can_call_fail(((FuncExpr *) node)->funcid, ((FuncExpr *) node)->args))
 				return true;
 			break;
@@ -110,6 +131,8 @@ can_fail_walker(Node *node, void *context)
 		case T_DistinctExpr:
 		case T_NullIfExpr:
 			set_opfuncid((OpExpr *) node);
+			if (context != NULL && is_folded(node, ((OpExpr *) node)->opfuncid, ((OpExpr *) node)->args))
+				return false;
 			if (can_call_fail(((OpExpr *) node)->opfuncid, ((OpExpr *) node)->args))
 				return true;
 			break;
