@@ -183,6 +183,9 @@ SELECT same('WITH s AS (SELECT shop, count(*) AS n FROM sales GROUP BY shop) SEL
 SELECT same('WITH s AS (SELECT shop, day, count(*) AS n FROM sales GROUP BY 1, 2), d AS (SELECT day, sum(n) AS n FROM s GROUP BY day HAVING sum(n) > 3)
   SELECT day FROM d WHERE n > (SELECT avg(n) FROM d) AND day > (SELECT min(day) FROM s WHERE shop = 3)');
 SELECT same('WITH s AS (SELECT shop, count(*) AS n FROM sales GROUP BY shop) SELECT shop FROM s WHERE n > 0 AND n > (SELECT max(n) FROM s WHERE shop > 99)');
+-- Joined with what may be empty; a call of constants is computed when the query is planned.
+SELECT same('WITH s AS (SELECT shop, sum(amount) AS total FROM sales WHERE day < date ''2024-01-01'' + interval ''1 month'' GROUP BY shop)
+  SELECT region FROM shops JOIN s USING (shop) WHERE total = (SELECT max(total) FROM s)');
 -- These stay where they are: what groups show, what can fail, what has values of the row, more than one row.
 SELECT same('WITH s AS (SELECT shop, count(*) AS n FROM sales GROUP BY shop) SELECT shop % 3, sum(n) FROM s GROUP BY 1 HAVING sum(n) > (SELECT max(n) FROM s)');
 SELECT same('WITH s AS (SELECT shop, count(*) AS n FROM sales GROUP BY shop) SELECT shop FROM s WHERE n < 0 AND n > (SELECT 1 / (count(*) - 40) FROM s)');
