@@ -278,7 +278,7 @@ void JoinBuild::ReserveTable() {
   const uint64_t row_count = std::accumulate(counts.begin(), counts.end(), uint64_t{0});
   const KeyRange range = ranges_.size() == 1 ? ranges_[0] : KeyRange();
   const bool is_wanted = spec_.choice != PENUMBRA_JOIN_ALL || row_count >= kRangeRowsMin;
-  const bool is_range = spec_.keys.empty() && has_range() && is_wanted && row_count < UINT32_MAX;
+  const bool is_range = is_range_searched() && is_wanted && row_count < UINT32_MAX;
   const JoinForm form = is_range ? JoinForm::kRange : JoinTable::ChooseForm(spec_, range, row_count);
   table_.Reserve(form, range, counts, environment_);
   task_count_ = row_count < kParallelRows ? 1 : JoinTable::kPartitions;
@@ -486,7 +486,7 @@ SinkStats JoinBuild::stats() const {
     case JoinForm::kRange: stats.join_table = "range index"; break;
     case JoinForm::kHash: stats.join_table = spec_.keys.empty() ? "nested loop" : "hash table";
   }
-  if (is_spilled_ && has_range() && spec_.keys.empty()) stats.join_table = "range index";
+  if (is_spilled_ && is_range_searched()) stats.join_table = "range index";
   stats.build_rows = row_count_;
   return stats;
 }

@@ -66,6 +66,8 @@ class JoinBuild final : public JoinSink {
   bool is_empty() const { return row_count_ == 0; }
   // Whether rows have the values that the layout's range compares.
   bool has_range() const { return !layout_.range.is_empty() && !is_range_lost_.load(std::memory_order_relaxed); }
+  // Whether they are searched by these alone.
+  bool is_range_searched() const { return has_range() && spec_.keys.empty(); }
   bool has_null_key() const { return has_null_key_; }
   // Of spilled partitions; the one after kPartitions has build rows that can match nothing.
   static constexpr int kSpilledPartitions = JoinTable::kPartitions + 1;

@@ -181,7 +181,7 @@ void HashJoinProbe::LookUp(EvalContext& context) {
       has_words_ ? FindByWord(keys, arena) : FindByImage(keys, arena);
       if (spec_.choice != PENUMBRA_JOIN_ALL) ChooseMatches(context);
       break;
-    case JoinForm::kRange: candidates_ = arena.AllocateArray<Candidate>(batch_.rows); FindByRange(context);
+    case JoinForm::kRange: FindByRange(context);
   }
 }
 
@@ -249,6 +249,7 @@ void HashJoinProbe::FindByInteger(const Vector& key, Arena& arena) {
 void HashJoinProbe::FindByRange(EvalContext& context) {
   const JoinRange& range = layout_.range;
   const RangeIndex& index = table_.range_index();
+  candidates_ = context.arena.AllocateArray<Candidate>(batch_.rows);
   const JoinRange::Bound* bounds[] = {&range.least, &range.greatest, &range.other_bound};
   const int64_t* values_of_rows[3] = {};
   for (int i = 0; i < 3; ++i) {

@@ -1,12 +1,12 @@
 #include "join/join_range.h"
 
 #include <algorithm>
-#include <limits>
 
 #include "function/numeric_traits.h"
 #include "join/join_integers.h"
 #include "numeric/integer_codes.h"
 #include "vector/error.h"
+#include "vector/value_order.h"
 #include "vector/vector_build.h"
 
 namespace penumbra {
@@ -53,20 +53,6 @@ std::optional<Comparison> AsComparison(const Expr& condition, size_t probe_width
                     is_probe_left ? &right : &left,
                     {is_probe_left ? &left : &right, is_strict},
                     is_less == is_probe_left};
-}
-
-template <typename Bits, typename Float>
-int64_t OrderedFloat(Float value) {
-  if (value != value) return INT64_MAX;  // NaN is the greatest
-  if (value == 0) value = 0;             // one zero
-  Bits bits;
-  std::memcpy(&bits, &value, sizeof(Float));
-  return bits < 0 ? static_cast<Bits>(bits ^ std::numeric_limits<Bits>::max()) : bits;
-}
-
-template <typename Bits, typename Float>
-void OrderFloats(const Float* values, uint32_t rows, int64_t* ordered) {
-  for (uint32_t i = 0; i < rows; ++i) ordered[i] = OrderedFloat<Bits>(values[i]);
 }
 
 }  // namespace
@@ -125,8 +111,13 @@ std::optional<Vector> OrderedValues(const Expr& expr, const Batch& pairs, EvalCo
   v = Flatten(v, pairs.rows, arena);
   auto* ordered = arena.AllocateArray<int64_t>(pairs.rows);
   switch (expr.type) {
-    case PENUMBRA_FLOAT4: OrderFloats<int32_t>(v.values<float>(), pairs.rows, ordered); break;
-    case PENUMBRA_FLOAT8: OrderFloats<int64_t>(v.values<double>(), pairs.rows, ordered); break;
+    case PENUMBRA_FLOAT4:
+      std::transform(v.values<float>(), v.values<float>() + pairs.rows, ordered, FloatBits<uint32_t, float>);
+      break;
+    case PENUMBRA_FLOAT8:
+      std::transform(v.values<double>(), v.values<double>() + pairs.rows, ordered,
+                     [](double value) { return static_cast<int64_t>(FloatBits<uint64_t>(value) ^ uint64_t{1} << 63); });
+      break;
     default: WithIntegers(v, [&](const auto* values) { std::copy_n(values, pairs.rows, ordered); });
   }
   return FlatVector(PENUMBRA_INT8, ordered, v.validity);

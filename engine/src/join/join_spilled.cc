@@ -127,7 +127,7 @@ void SpilledReader::LoadPass() {
   }
   is_last_pass_ = build_rows_.is_at_end();
   table_ = std::make_unique<JoinTable>(build_.layout(), &environment_.budget, JoinTable::kPartitionBits);
-  const JoinForm form = build_.has_range() && spec_.keys.empty() ? JoinForm::kRange : JoinForm::kHash;
+  const JoinForm form = build_.is_range_searched() ? JoinForm::kRange : JoinForm::kHash;
   table_->Reserve(form, {}, {rows.row_count()}, environment_);
   table_->Enter(0, 0, {&rows}, environment_);
   probe_ = CreateJoinProbe(build_, *table_);

@@ -136,22 +136,13 @@ template <>
 uint64_t Ordered(const uint8_t& value) {
   return value;
 }
-template <typename Bits, typename T>
-uint64_t OrderedFloat(T value) {
-  if (std::isnan(value)) value = std::numeric_limits<T>::quiet_NaN();
-  if (value == 0) value = 0;  // one zero
-  Bits bits;
-  std::memcpy(&bits, &value, sizeof(T));
-  constexpr Bits kSign = Bits{1} << (8 * sizeof(T) - 1);
-  return (bits & kSign) != 0 ? static_cast<Bits>(~bits) : static_cast<Bits>(bits | kSign);
-}
 template <>
 uint64_t Ordered(const float& value) {
-  return OrderedFloat<uint32_t>(value);
+  return FloatBits<uint32_t>(value);
 }
 template <>
 uint64_t Ordered(const double& value) {
-  return OrderedFloat<uint64_t>(value);
+  return FloatBits<uint64_t>(value);
 }
 
 uint32_t CodeBytes(PenumbraType type) {

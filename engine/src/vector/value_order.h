@@ -2,7 +2,9 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
+#include <limits>
 
 #include "vector/vector.h"
 
@@ -13,6 +15,17 @@ inline int128 IntervalSpan(const PenumbraInterval& interval) {
   constexpr int64_t kDayUs = int64_t{86400} * 1000000;
   const int64_t days = int64_t{interval.month} * 30 + interval.day;
   return int128{interval.time_us} + int128{days} * kDayUs;
+}
+
+// As unsigned integers in PostgreSQL's order: NaN is the greatest, and there is one zero.
+template <typename Bits, typename T>
+Bits FloatBits(T value) {
+  if (std::isnan(value)) value = std::numeric_limits<T>::quiet_NaN();
+  if (value == 0) value = 0;
+  Bits bits;
+  std::memcpy(&bits, &value, sizeof(T));
+  constexpr Bits kSign = Bits{1} << (8 * sizeof(T) - 1);
+  return (bits & kSign) != 0 ? static_cast<Bits>(~bits) : static_cast<Bits>(bits | kSign);
 }
 
 // Length without trailing blanks: what of a char(n) value counts.

@@ -202,8 +202,10 @@ has_range(List *clauses, List *params, List *values)
 
 		for (int i = 0; IsA(clause, OpExpr) && list_length(clause->args) == 2 && i < 2; i++)
 		{
-			if (decorrelation_is_outer(list_nth(clause->args, i), params) &&
-				!rel_pipeline_has_param(list_nth(clause->args, 1 - i), params) &&
+			Node	   *column = list_nth(clause->args, 1 - i);
+
+			if (decorrelation_is_outer(list_nth(clause->args, i), params) && !rel_pipeline_has_param(column, params) &&
+				!rel_pipeline_needs_no_input(column) &&
 				is_range(with_values(clause, params, values)))
 				return true;
 		}
@@ -224,8 +226,10 @@ join_values(Decorrelated *result, List *others, List *params, ParamValues *value
 	List	   *keys = NIL;
 	ListCell   *lc;
 
-	if (values == NULL || values->join != NULL ||
-		(result->dependences == NIL && !has_range(others, params, values->columns)))
+	if (values == NULL || values->join != NULL)
+		return false;
+	values->has_range = has_range(others, params, values->columns);
+	if (result->dependences == NIL && !values->has_range)
 		return false;
 	foreach(lc, result->dependences)
 	{
@@ -406,17 +410,14 @@ choose_in_join(const PipelineStage *sort, ParamValues *values)
 
 	while (input->kind == PIPELINE_PROJECTION && passes_on(input, linitial(sort->exprs)))
 		input = linitial(input->inputs);
-	if (condition == NULL || list_length(keys) != list_length(join->join_keys) || input != join ||
-		values->memory_share > (keys == NIL ? 1 : PARTITIONS) ||
-		list_length(sort->exprs) != 1 || !IsA(condition, OpExpr) ||
-		!list_member(condition->args, linitial(sort->exprs)) || expr_can_fail((Node *) condition) ||
-		!is_range((Node *) condition))
+	if (condition == NULL || !values->has_range || list_length(keys) != list_length(join->join_keys) ||
+		input != join || values->memory_share > (keys == NIL ? 1 : PARTITIONS) || list_length(sort->exprs) != 1 ||
+		!list_member(condition->args, linitial(sort->exprs)) || expr_can_fail((Node *) condition))
 		return false;
 	join->inputs = list_make2(lsecond(join->inputs), linitial(join->inputs));
 	join->join_keys = keys;
 	join->join_choice = linitial_int(sort->sort_flags) & PIPELINE_SORT_DESCENDING ? PENUMBRA_JOIN_GREATEST
 		: PENUMBRA_JOIN_LEAST;
-	values->chooses = true;
 	return true;
 }
 

@@ -41,7 +41,7 @@ typedef struct ParamValues
 	List	   *columns;		/* Vars, by Param */
 	double		memory_share;	/* of what a join may take: the subquery's rows, if they are its build side */
 	PipelineStage *join;		/* once it is made */
-	bool		chooses;		/* that join gives one row for each of them */
+	bool		has_range;		/* one of its conditions is one that the engine searches by */
 	double		rows;			/* of the subquery's, that are expected to be joined with one of them */
 } ParamValues;
 

@@ -260,7 +260,7 @@ decorrelate_by_values(const Subquery *subquery, RelPipeline *planned)
 		return failed;
 	cost_without_rescans(planned);
 	planned->rows = Max(rows, planned->input_rows);
-	if (values.chooses)
+	if (values.join != NULL && values.join->join_choice != PENUMBRA_JOIN_ALL)
 	{
 		cost_add_join(&outer, planned, 1, 1, 1, outer.rows, outer.rows, outer.rows);
 		outer.pipeline = planned->pipeline;
