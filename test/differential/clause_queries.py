@@ -115,7 +115,7 @@ class ClauseQueryGenerator:
 
     def query(self) -> ClauseQuery:
         return self.random.choice((self._clauses, self._repeated, self._sources, self._guarded, self._guarded,
-                                   self._typed, self._volatile, self._asked, self._correlated, self._limited))()
+                                   self._typed, self._volatile, self._asked, self._correlated, self._limited, self._grouped))()
 
     # ------------------------------------------------------------ clauses
 
@@ -361,6 +361,34 @@ class ClauseQueryGenerator:
         limit = choose(("LIMIT 5", "LIMIT 40 OFFSET 3", "OFFSET 890", "LIMIT 0", "FETCH FIRST 7 ROWS WITH TIES", "LIMIT (SELECT min(k) FROM few)"))
         ctes = "WITH c AS (SELECT k, sum(a) AS x FROM t GROUP BY k) "
         return ClauseQuery(f"{ctes}SELECT {keys}, {', '.join(targets)} FROM {source} ORDER BY {order} {limit}", is_ordered=True)
+
+    def _grouped(self) -> ClauseQuery:
+        """Subqueries of groups, in the target list and HAVING, and keys that the planner writes in another way there."""
+        choose = self.random.choice
+        source, keys = choose((
+            ("t o", ["o.k"]), ("t o", ["o.k", "o.a"]), ("t o JOIN v j ON j.k = o.k", ["o.k"]), ("w o", ["o.k", "o.b"]), ("few o", ["o.k"]),
+            ("(SELECT k % 7 AS k, a < 20 AS b, a FROM t) o", ["o.k", "o.b"]), ("(SELECT k % 7 + 1 AS k, k > 30 AS b, b AS a FROM v) o", ["o.b", "o.k"]),
+            ("(SELECT id AS k, nullif(a, 5) IS NULL AS b FROM t) o", ["o.b"])))
+        column = choose(keys)
+        aggregate = choose(("count(*)", "max(o.k)", "min(o.k) + 1"))
+        of = "max(o.k)" if column == "o.b" and "o.a" not in keys and len(keys) == 1 else "o.k"
+        where = choose((f"i.k = {of}", f"i.k = {of}", f"i.k % 9 = {of} % 9", f"i.k = {of} AND i.b < {aggregate}", f"i.k = {aggregate}"))
+        subqueries = [choose((f"(SELECT count(*) FROM w i WHERE {where})", f"(SELECT max(i.b) FROM v i WHERE {where})", f"EXISTS (SELECT FROM v i WHERE {where})",
+                              f"{aggregate} IN (SELECT i.b FROM w i WHERE {where})", f"(SELECT i.b FROM v i WHERE {where} AND i.b > 95)",
+                              f"(SELECT min(i.b) + {aggregate} FROM w i WHERE {where})",
+                              f"CASE WHEN {aggregate} > 20 THEN (SELECT max(i.b) FROM w i WHERE {where}) ELSE {of} END"))
+                      for _ in range(2)]
+        targets = [*keys, choose(("sum(o.k)", "count(*)", aggregate)), choose((subqueries[0], aggregate))]
+        if "o.b" in keys and source.startswith("(SELECT"):
+            targets += choose((["NOT o.b"], [f"NOT o.b OR {aggregate} > 5"], ["CASE WHEN NOT o.b THEN 1 ELSE 2 END"], []))
+        having = choose(("", f" HAVING ({subqueries[1]})::text > '1'", f" HAVING count(*) > 2 OR ({subqueries[0]}) IS NULL"))
+        if self.random.random() < 0.2:
+            targets.append(f"rank() OVER (ORDER BY {aggregate})")
+        sql = f"SELECT {choose(('', '', 'DISTINCT '))}{', '.join(targets)} FROM {source} GROUP BY {', '.join(keys)}{having}"
+        if self.random.random() < 0.3:
+            # in the order of all columns, so that LIMIT takes the same rows
+            return ClauseQuery(f"{sql} ORDER BY {', '.join(str(i + 1) for i in range(len(targets)))} LIMIT {choose(('5', '30 OFFSET 2'))}")
+        return ClauseQuery(sql)
 
     # ------------------------------------------------------------ volatile functions
 

@@ -176,9 +176,8 @@ cost_of_limit(PlannerInfo *root, const Path *limit, const Path *subpath)
 	Cost		startup = subpath->startup_cost * all / Max(subpath->total_cost, 1);
 	Cost		early = startup + Max(limit->total_cost - subpath->startup_cost, 0);
 	Cost		least = is_of_ours(subpath) ? COST_ABOVE_OURS : 0;
-	bool		is_repeated = root->parent_root != NULL && root->parent_root->plan_params != NIL;
 
-	return least + (is_repeated || is_whole_table(subpath) ? early : sqrt(Min(early, all) * all));
+	return least + (planning_level_is_repeated(root) || is_whole_table(subpath) ? early : sqrt(Min(early, all) * all));
 }
 
 Cost

@@ -133,7 +133,7 @@ custom_path_create(PlannerInfo *root, RelOptInfo *rel, PathTarget *target, NodeK
 		path->custom.flags = CUSTOMPATH_SUPPORT_BACKWARD_SCAN;
 	path->pipeline = planned->pipeline;
 	path->custom.methods = node_kind_path_methods(kind);
-	cost_set(&path->custom.path, planned);
+	cost_set(&path->custom.path, planned, planning_level_is_repeated(root));
 	cost_add_fetches(root, &path->custom.path, planned);
 	return path;
 }

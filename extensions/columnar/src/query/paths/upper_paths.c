@@ -11,6 +11,8 @@
 #include "access/stratnum.h"
 #include "access/sysattr.h"
 #include "catalog/pg_operator.h"
+#include "catalog/pg_class.h"
+#include "catalog/pg_constraint.h"
 #include "catalog/pg_type.h"
 #include "common/int.h"
 #include "miscadmin.h"
@@ -23,6 +25,7 @@
 #include "optimizer/paths.h"
 #include "optimizer/planner.h"
 #include "optimizer/tlist.h"
+#include "parser/parsetree.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/typcache.h"
@@ -248,6 +251,23 @@ finish_below_projection(PlannerInfo *root, UpperRelationKind stage, RelPipeline 
 	return true;
 }
 
+/* Whether few of the rows ask for the target's subqueries: with LIMIT, unless one tells rows apart or orders them. */
+static bool
+wants_few_targets(PlannerInfo *root)
+{
+	Query	   *parse = root->parse;
+
+	return limit_needed(parse) && parse->distinctClause == NIL &&
+		!contain_subplans((Node *) get_sortgrouplist_exprs(parse->sortClause, root->processed_tlist));
+}
+
+/* Joins the rows with the expressions' subqueries; false: one cannot be, and there may be joins in vain. */
+static bool
+join_subplans(PlannerInfo *root, RelPipeline *planned, List *exprs)
+{
+	return !contain_subplans((Node *) exprs) || subplans_join_outputs(root, planned, exprs);
+}
+
 /* The same for a target of any expressions.  False: the engine's rows do not give it. */
 static bool
 finish_target(PlannerInfo *root, UpperRelationKind stage, RelPipeline *planned, int done, RelOptInfo *output_rel,
@@ -255,7 +275,8 @@ finish_target(PlannerInfo *root, UpperRelationKind stage, RelPipeline *planned, 
 {
 	RelPipeline *below = planned == NULL ? NULL : rel_pipeline_copy(planned);
 
-	if (!can_have_target(root, planned, target))
+	if (planned == NULL || (!wants_few_targets(root) && !join_subplans(root, planned, target->exprs)) ||
+		!can_have_target(root, planned, target))
 		return finish_below_projection(root, stage, below, done, output_rel, target, kind, pathkeys);
 	planned->is_below_projection = false;
 	finish_stage(root, stage, planned, done, output_rel, target, kind, pathkeys);
@@ -266,38 +287,77 @@ finish_target(PlannerInfo *root, UpperRelationKind stage, RelPipeline *planned, 
 
 typedef struct GroupInputs
 {
+	PlannerInfo *root;
 	List	   *keys;			/* as the query writes them */
 	List	   *aggrefs;
-	List	   *extra_keys;		/* columns that the keys determine */
+	List	   *extra_keys;		/* what the keys determine, and is written in another way */
 	List	   *groupings;		/* GroupingFuncs */
+	bool		is_in_subplan;
+	bool		has_undetermined;	/* a column may differ in a group */
 } GroupInputs;
 
+/* Whether the column is one value in a group because the keys have the table's primary key. */
+static bool
+is_determined(const GroupInputs *inputs, const Var *var)
+{
+	const RangeTblEntry *rte = planner_rt_fetch(var->varno, inputs->root);
+	List	   *constraints = NIL;
+
+	return rte->rtekind == RTE_RELATION && (!rte->inh || rte->relkind == RELKIND_PARTITIONED_TABLE) &&
+		check_functional_grouping(rte->relid, var->varno, 0, inputs->keys, &constraints);
+}
+
+/* Whether the expression reads, outside of aggregates, a column that may differ in a group. */
+static bool
+undetermined_walker(Node *node, void *context)
+{
+	const GroupInputs *inputs = context;
+
+	if (node == NULL || IsA(node, Aggref) || IsA(node, GroupingFunc) || list_member(inputs->keys, node))
+		return false;
+	if (IsA(node, Var))
+		return !is_determined(inputs, (const Var *) node);
+	return expression_tree_walker(node, undetermined_walker, context);
+}
+
+/*
+ * The planner may write an expression of a key in another way, as NOT (a < b)
+ * becomes a >= b: its columns differ in a group, and its value does not, so it is
+ * one more key.  What a subquery gets is looked up among the groups' outputs.
+ */
 static bool
 group_inputs_walker(Node *node, void *context)
 {
 	GroupInputs *inputs = context;
 
-	if (node == NULL)
+	/* A key is looked at as a whole: only columns outside of keys have to be determined by them. */
+	if (node == NULL || list_member(inputs->keys, node))
 		return false;
 	if (IsA(node, Aggref))
-	{
 		inputs->aggrefs = list_append_unique(inputs->aggrefs, node);
-		return false;
-	}
-	if (IsA(node, GroupingFunc))
-	{
+	else if (IsA(node, GroupingFunc))
 		inputs->groupings = list_append_unique(inputs->groupings, node);
-		return false;
-	}
-	/* A key is looked at as a whole: only columns outside of keys have to be determined by them. */
-	if (list_member(inputs->keys, node))
-		return false;
-	if (IsA(node, Var))
-	{
+	else if (IsA(node, Var) && is_determined(inputs, (const Var *) node))
 		inputs->extra_keys = list_append_unique(inputs->extra_keys, node);
-		return false;
+	else if (IsA(node, Var))
+		inputs->has_undetermined |= !inputs->is_in_subplan;
+	else if (IsA(node, SubPlan))
+	{
+		bool		is_nested = inputs->is_in_subplan;
+
+		inputs->is_in_subplan = true;
+		(void) expression_tree_walker(node, group_inputs_walker, context);
+		inputs->is_in_subplan = is_nested;
 	}
-	return expression_tree_walker(node, group_inputs_walker, context);
+	else if (!inputs->is_in_subplan && !IsA(node, List) && !contain_agg_clause(node) && !contain_subplans(node) &&
+			 undetermined_walker(node, inputs))
+	{
+		inputs->has_undetermined |= inputs->root->parse->groupingSets != NIL;
+		inputs->extra_keys = list_append_unique(inputs->extra_keys, node);
+	}
+	else
+		return expression_tree_walker(node, group_inputs_walker, context);
+	return false;
 }
 
 /* The grouping sets as lists of places in the keys, and the extra keys after them, which are in every set. */
@@ -433,20 +493,21 @@ grouped_rows(PlannerInfo *root, List *keys, List *having, RelOptInfo *output_rel
 static RelPipeline *
 join_subplans_of(PlannerInfo *root, RelOptInfo *rel, RelPipeline *planned, List *exprs)
 {
-	if (!contain_subplans((Node *) exprs) || subplans_join_outputs(root, planned, exprs))
-		return planned;
-	return base_pipelines_copy(root, rel);
+	return join_subplans(root, planned, exprs) ? planned : base_pipelines_copy(root, rel);
 }
 
-/* What a grouping of the rows reads; false: a key compares in a way of its own. */
+/* What a grouping of the rows reads; false: a key compares in a way of its own, or something may differ in a group. */
 static bool
 find_group_inputs(PlannerInfo *root, const PathTarget *target, List *having, GroupInputs *inputs)
 {
+	inputs->root = root;
 	if (!order_clauses_keys(root->parse->groupClause, root->processed_tlist, &inputs->keys))
 		return false;
 	group_inputs_walker((Node *) target->exprs, inputs);
 	group_inputs_walker((Node *) having, inputs);
-	return true;
+	if (inputs->has_undetermined)
+		planning_refuse("grouped query that reads a column which is no key", NULL);
+	return !inputs->has_undetermined;
 }
 
 /* Makes an aggregation without keys one of GROUP BY: without a row it has no group either. */
@@ -530,6 +591,8 @@ group_rows(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel, Rel
 		pipeline_add_stage(planned->pipeline, PIPELINE_PROJECTION, list_concat_copy(outputs, values))->names =
 			list_concat_copy(outputs, hypothetical);
 	}
+	if (!join_subplans(root, planned, having))
+		return NULL;
 	if (having != NIL)
 		pipeline_add_stage(planned->pipeline, PIPELINE_FILTER,
 						   (List *) rel_pipeline_normalize(root, planned, (Node *) having));
@@ -636,6 +699,18 @@ add_group(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel, List
 		planning_current()->refused_stages++;
 }
 
+/* Rows of tables and joins get the target's subqueries. */
+static RelPipeline *
+rows_for_target(PlannerInfo *root, RelOptInfo *rel, const PathTarget *target)
+{
+	RelPipeline *planned = base_pipelines_copy_below_projection(root, rel);
+
+	if (planned == NULL || planned->clauses != 0 || target == NULL || scan_paths_is_simply_updatable(root) ||
+		wants_few_targets(root))
+		return planned;
+	return join_subplans_of(root, rel, planned, target->exprs);
+}
+
 /* ---------------------------------------------------------------- DISTINCT */
 
 /*
@@ -663,7 +738,7 @@ distinct_rows(PlannerInfo *root, RelOptInfo *output_rel, const PathTarget *targe
 		return NULL;
 	}
 	pipeline_add_stage(planned->pipeline, PIPELINE_AGGREGATION,
-					   (List *) relation_numbers_normalize(root, (Node *) keys));
+					   (List *) rel_pipeline_normalize(root, planned, (Node *) keys));
 	cost_add_aggregation(planned, list_length(keys), 0, estimated_rows(output_rel));
 	planned->pipeline->top->rows = planned->rows;
 	return planned;
@@ -715,9 +790,9 @@ static void
 add_distinct(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel)
 {
 	PathTarget *target = root->upper_targets[UPPERREL_DISTINCT];
-	RelPipeline *planned = base_pipelines_copy(root, input_rel);
+	RelPipeline *planned = rows_for_target(root, input_rel, target);
 
-	if (planned == NULL)
+	if (planned == NULL || planned->is_below_projection)
 		return;
 	if (is_below_sets(root, input_rel) &&
 		(root->parse->hasDistinctOn || !unnest_add_targets(root, planned, target->exprs)))
@@ -802,28 +877,6 @@ keep_needed_columns(PlannerInfo *root, RelPipeline *planned, List *exprs)
 	}
 	if (list_length(columns) < list_length(outputs))
 		pipeline_add_stage(planned->pipeline, PIPELINE_PROJECTION, columns);
-}
-
-/* Whether few of the rows ask for the target's subqueries: with LIMIT, unless the rows are ordered by one. */
-static bool
-wants_few_targets(PlannerInfo *root)
-{
-	Query	   *parse = root->parse;
-
-	return limit_needed(parse) &&
-		!contain_subplans((Node *) get_sortgrouplist_exprs(parse->sortClause, root->processed_tlist));
-}
-
-/* Rows of tables and joins get the target's subqueries. */
-static RelPipeline *
-rows_for_target(PlannerInfo *root, RelOptInfo *rel, const PathTarget *target)
-{
-	RelPipeline *planned = base_pipelines_copy_below_projection(root, rel);
-
-	if (planned == NULL || planned->clauses != 0 || target == NULL || scan_paths_is_simply_updatable(root) ||
-		wants_few_targets(root))
-		return planned;
-	return join_subplans_of(root, rel, planned, target->exprs);
 }
 
 static void

@@ -239,6 +239,7 @@ cost_add_rows(RelPipeline *planned, const Path *source, int columns)
 void
 cost_add_shared(RelPipeline *planned, int columns)
 {
+	planned->shared_cost += planned->startup_cost + planned->run_cost;
 	planned->startup_cost = 0;
 	planned->run_cost = planned->rows * columns * VALUE_COST;
 }
@@ -319,6 +320,7 @@ cost_add_join(RelPipeline *planned, const RelPipeline *build, int keys, int buil
 	double		probe_values = is_cached ? PROBE_VALUES : MISSED_PROBE_VALUES;
 	double		filtered_values = is_cached ? FILTERED_VALUES : MISSED_FILTERED_VALUES;
 
+	planned->shared_cost += build->shared_cost;
 	planned->startup_cost += build->startup_cost + build->run_cost +
 		build->rows * (build_values + build_columns * (is_cached ? 1 : MISSED_COLUMN_VALUES)) * VALUE_COST / threads;
 	planned->run_cost += (matched * probe_values + Max(planned->rows - matched, 0) * filtered_values +
@@ -394,11 +396,11 @@ cost_add_window(RelPipeline *planned, int functions)
 }
 
 void
-cost_set(Path *path, const RelPipeline *planned)
+cost_set(Path *path, const RelPipeline *planned, bool is_repeated)
 {
 	path->rows = planned->rows;
-	path->startup_cost = planned->startup_cost;
-	path->total_cost = planned->startup_cost + planned->run_cost + planned->rows * EMISSION_COST;
+	path->startup_cost = planned->startup_cost + (is_repeated ? planned->shared_cost : 0);
+	path->total_cost = path->startup_cost + planned->run_cost + planned->rows * EMISSION_COST;
 	if (planned->pipeline->holds_rows)
 	{
 		/* A row kept back costs about as much again. */

@@ -61,8 +61,8 @@ extern void cost_add_partitions(RelPipeline *planned, int keys, int width);
 extern void cost_add_window(RelPipeline *planned, int functions);
 /* Of rows of so many bytes; the first `bound` of them are wanted, if it is positive. */
 extern void cost_add_sort(RelPipeline *planned, int keys, int width, double bound);
-/* The rows and costs of a path, with what it costs to emit its rows. */
-extern void cost_set(Path *path, const RelPipeline *planned);
+/* The rows and costs of a path, or of one of its executions, with what it costs to emit its rows. */
+extern void cost_set(Path *path, const RelPipeline *planned, bool is_repeated);
 /* Of the columns that its rows have from the heap. */
 extern void cost_add_fetches(PlannerInfo *root, Path *path, const RelPipeline *planned);
 /* The same for the repeated scan of a correlated EXISTS, whose first row is enough. */

@@ -218,6 +218,7 @@ rel_pipeline_unite(RelPipeline *all, const RelPipeline *member)
 	all->rows += member->rows;
 	all->startup_cost += member->startup_cost;
 	all->run_cost += member->run_cost;
+	all->shared_cost += member->shared_cost;
 	all->before_sort = NULL;
 }
 

@@ -71,6 +71,17 @@ planning_level_of(const PlannerGlobal *glob, const SubPlan *subplan)
 	return list_nth_node(PlannerInfo, glob->subroots, subplan->plan_id - 1);
 }
 
+bool
+planning_level_is_repeated(const PlannerInfo *root)
+{
+	for (root = root->parent_root; root != NULL; root = root->parent_root)
+	{
+		if (root->plan_params != NIL)
+			return true;
+	}
+	return false;
+}
+
 int
 planning_number_of_level(const PlannerInfo *subroot)
 {

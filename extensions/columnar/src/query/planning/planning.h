@@ -90,6 +90,8 @@ extern Planning *planning_current(void);
 
 /* The query level of the subquery. */
 extern PlannerInfo *planning_level_of(const PlannerGlobal *glob, const SubPlan *subplan);
+/* Whether the level, which is being planned, is executed for values of the rows of a level around it. */
+extern bool planning_level_is_repeated(const PlannerInfo *root);
 /* What PostgreSQL calls the plan of the subquery or CTE that was planned there. */
 extern int	planning_number_of_level(const PlannerInfo *subroot);
 /* The entry's CTE, and where it was planned; NULL: it was not planned by itself, or the entry is the recursion. */
