@@ -103,6 +103,9 @@ def _difference(reference, connection, query: ClauseQuery, tally: Counter) -> st
         if mode == "require" and found[0] == "error" and found[1] == "0A000":
             tally["refused"] += 1
             continue
+        # without indexes PostgreSQL, too, may ask for rows that raise an error
+        if found[0] == "error" and expected[0] == "rows" and _answer(connection, query, "off")[0] == "error":
+            continue
         # which of two errors comes first is open
         if found != expected and not (expected[0] == "error" and (found[0] == "error" or query.may_succeed)):
             return f"{mode}{' by cursor' * by_cursor}: expected {str(expected)[:300]}\n   found {str(found)[:300]}"
