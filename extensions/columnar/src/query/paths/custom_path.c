@@ -117,6 +117,14 @@ custom_path_cheapest_ordinary(RelOptInfo *rel, bool copy)
 	return cheapest != NULL && copy ? custom_path_copy_node(cheapest) : cheapest;
 }
 
+double
+custom_path_ordinary_rows(RelOptInfo *rel)
+{
+	Path	   *path = custom_path_cheapest_ordinary(rel, false);
+
+	return path == NULL ? 1 : path->rows;
+}
+
 PenumbraPath *
 custom_path_create(PlannerInfo *root, RelOptInfo *rel, PathTarget *target, NodeKind kind,
 				   const RelPipeline *planned, Path *ordinary)

@@ -25,6 +25,8 @@ extern PenumbraPath *custom_path_create(PlannerInfo *root, RelOptInfo *rel, Path
 extern Path *custom_path_copy_node(const Path *path);
 /* The cheapest path that is not ours. */
 extern Path *custom_path_cheapest_ordinary(RelOptInfo *rel, bool copy);
+/* The rows that it expects; 1: there is none. */
+extern double custom_path_ordinary_rows(RelOptInfo *rel);
 /* A callback of CustomPathMethods. */
 extern Plan *custom_path_plan(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path, List *tlist, List *clauses,
 							  List *custom_plans);

@@ -78,6 +78,12 @@ unnest_join_functions(PlannerInfo *root, RelPipeline *planned, RelOptInfo *rel, 
 	return true;
 }
 
+bool
+unnest_is_below(const PlannerInfo *root, const RelOptInfo *input_rel)
+{
+	return root->parse->hasTargetSRFs && !IS_UPPER_REL(input_rel);
+}
+
 typedef struct SetCalls
 {
 	PlannerInfo *root;

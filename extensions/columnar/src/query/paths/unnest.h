@@ -20,6 +20,9 @@
  */
 extern bool unnest_join_functions(PlannerInfo *root, RelPipeline *planned, RelOptInfo *rel, bool is_left, double rows);
 
+/* Whether the target list's set-returning functions are computed before the step that takes the relation's rows. */
+extern bool unnest_is_below(const PlannerInfo *root, const RelOptInfo *input_rel);
+
 /*
  * Adds the rows of the set-returning functions in the query level's target list; all of them stand in
  * the expressions, which the level's next step reads.  False: refused.

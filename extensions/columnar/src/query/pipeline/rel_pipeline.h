@@ -72,7 +72,7 @@ typedef struct RelPipeline
 	double		rescan_factor;	/* by which the costs are larger for it, beside look-ups by index; or 0 */
 	Cost		startup_cost;	/* until the first row can leave */
 	Cost		run_cost;		/* from then on, emission aside */
-	Cost		shared_cost;	/* of CTEs, which the planner charges the query once: for each execution of a subquery */
+	Cost		shared_cost;	/* of CTEs, which the planner charges the query once: for each execution of it */
 	struct RelPipeline *before_sort;	/* a sort's input */
 	List	   *subplans;		/* of the query's outputs, which have become joins; normalized */
 	List	   *subplan_values; /* what stands for each */
