@@ -16,6 +16,7 @@
 #include "optimizer/clauses.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
+#include "optimizer/planner.h"
 #include "optimizer/restrictinfo.h"
 #include "parser/parsetree.h"
 #include "utils/hsearch.h"
@@ -232,10 +233,10 @@ is_shared_level(PlannerInfo *level)
 	return planned != NULL && pipeline_can_share(planned->pipeline->top);
 }
 
-RelPipeline *
-base_pipelines_copy_of_subquery(PlannerInfo *subroot, List **outputs)
+static RelPipeline *
+copy_of_level(PlannerInfo *subroot, UpperRelationKind stage, List **outputs)
 {
-	RelPipeline *planned = base_pipelines_copy(subroot, fetch_upper_rel(subroot, UPPERREL_FINAL, NULL));
+	RelPipeline *planned = base_pipelines_copy(subroot, fetch_upper_rel(subroot, stage, NULL));
 	ListCell   *lc;
 
 	*outputs = NIL;
@@ -284,6 +285,60 @@ base_pipelines_copy_of_subquery(PlannerInfo *subroot, List **outputs)
 	return planned;
 }
 
+RelPipeline *
+base_pipelines_copy_of_subquery(PlannerInfo *subroot, List **outputs)
+{
+	return copy_of_level(subroot, UPPERREL_FINAL, outputs);
+}
+
+/* The stages with one more output: the number of each row in the sort's order; NULL: there is no sort. */
+static PipelineStage *
+number_rows(const PipelineStage *stage, Var *name)
+{
+	PipelineStage *copy = palloc(sizeof(PipelineStage));
+	Pipeline	numbered;
+	List	   *outputs;
+	WindowFunc *number;
+
+	*copy = *stage;
+	if (stage->kind == PIPELINE_PROJECTION)
+	{
+		PipelineStage *below = number_rows(linitial(stage->inputs), name);
+
+		if (below == NULL)
+			return NULL;
+		copy->inputs = list_make1(below);
+		copy->exprs = lappend(list_copy(stage->exprs), name);
+		copy->names = stage->names == NIL ? NIL : lappend(list_copy(stage->names), name);
+		return copy;
+	}
+	if (stage->kind != PIPELINE_SORT)
+		return NULL;
+	numbered.top = stage->limit == NULL && stage->offset == NULL ? linitial(stage->inputs) : copy;
+	outputs = stage_outputs(numbered.top);
+	number = pipeline_add_row_number(&numbered, stage->exprs, stage->sort_flags);
+	pipeline_add_stage(&numbered, PIPELINE_PROJECTION, lappend(list_copy(outputs), number))->names =
+		lappend(list_copy(outputs), name);
+	return numbered.top;
+}
+
+/* What is remembered of the subquery's last step, with the number of each row in its order; NULL: it has none. */
+static RelPipeline *
+copy_in_order(PlannerInfo *subroot, List **outputs, Var *number)
+{
+	/* The last step is remembered without a sort that limits nothing. */
+	RelPipeline *planned = copy_of_level(subroot, limit_needed(subroot->parse) ? UPPERREL_FINAL : UPPERREL_ORDERED,
+										 outputs);
+
+	if (planned == NULL)
+		return NULL;
+	planned->pipeline->top = number_rows(planned->pipeline->top, number);
+	if (planned->pipeline->top == NULL)
+		return NULL;
+	cost_add_window(planned, 1);
+	return planned;
+}
+
 /* What the level calls the columns of `rel` in the expressions; expressions find them by equal(). */
 static List *
 vars_of_rel(RelOptInfo *rel, List *exprs)
@@ -299,12 +354,13 @@ vars_of_rel(RelOptInfo *rel, List *exprs)
 	return vars;
 }
 
-/* The level's rows, under the names of this one.  single_cte: see PipelineStage; or 0. */
+/* The level's rows, under the names of this one.  single_cte: see PipelineStage; or 0.  number: of each row, or NULL. */
 static RelPipeline *
-pipeline_of_level(PlannerInfo *root, RelOptInfo *rel, PlannerInfo *level, int single_cte)
+pipeline_of_level(PlannerInfo *root, RelOptInfo *rel, PlannerInfo *level, int single_cte, Var *number)
 {
 	List	   *outputs;
-	RelPipeline *planned = base_pipelines_copy_of_subquery(level, &outputs);
+	RelPipeline *planned = number != NULL ? copy_in_order(level, &outputs, number)
+		: base_pipelines_copy_of_subquery(level, &outputs);
 	List	   *vars = vars_of_rel(rel, list_concat_copy(rel->reltarget->exprs,
 													 get_actual_clauses(rel->baserestrictinfo)));
 	List	   *exprs = NIL;
@@ -342,6 +398,11 @@ pipeline_of_level(PlannerInfo *root, RelOptInfo *rel, PlannerInfo *level, int si
 		}
 		exprs = lappend(exprs, output);
 		names = lappend(names, relation_numbers_normalize(root, lfirst(lc)));
+	}
+	if (number != NULL)
+	{
+		exprs = lappend(exprs, number);
+		names = lappend(names, number);
 	}
 	pipeline_add_stage(planned->pipeline, PIPELINE_PROJECTION, exprs)->names = names;
 	plain = split_quals(rel, &with_subplans);
@@ -425,7 +486,7 @@ pipeline_of_cte(PlannerInfo *root, RelOptInfo *rel)
 			return NULL;
 		single_cte = planning_number_of_level(subroot);
 	}
-	return pipeline_of_level(root, rel, subroot, single_cte);
+	return pipeline_of_level(root, rel, subroot, single_cte, NULL);
 }
 
 static RelPipeline *
@@ -433,7 +494,27 @@ pipeline_of_subquery(PlannerInfo *root, RelOptInfo *rel)
 {
 	if (rel->subroot == NULL || rel->subplan_params != NIL)
 		return NULL;
-	return pipeline_of_level(root, rel, rel->subroot, 0);
+	return pipeline_of_level(root, rel, rel->subroot, 0, NULL);
+}
+
+/* Joins are translated only when a plan is made of them: their inputs must be right. */
+static bool
+is_taken(const PlannerInfo *root, const RelPipeline *planned)
+{
+	return bms_membership(root->all_baserels) != BMS_MULTIPLE || rel_pipeline_check(planned->pipeline);
+}
+
+RelPipeline *
+base_pipelines_in_order(PlannerInfo *root, RelOptInfo *rel, Var *number)
+{
+	RelPipeline *planned;
+
+	if (!IS_SIMPLE_REL(rel) || rel->rtekind != RTE_SUBQUERY || root->simple_rte_array[rel->relid]->inh ||
+		rel->subroot == NULL || rel->subplan_params != NIL || rel->subroot->parse->sortClause == NIL ||
+		rel->subroot->parse->setOperations != NULL)
+		return NULL;
+	planned = pipeline_of_level(root, rel, rel->subroot, 0, number);
+	return planned != NULL && is_taken(root, planned) ? planned : NULL;
 }
 
 /* Whether the path has no rows, as the planner knows: of a subquery whose conditions are never true. */
@@ -572,13 +653,6 @@ rows_or_ours(PlannerInfo *root, RelOptInfo *rel, RelPipeline *ours)
 		return ours;
 	rows->pipeline->has_barrier = rel_pipeline_is_below_barrier(root);
 	return rows;
-}
-
-/* Joins are translated only when a plan is made of them: their inputs must be right. */
-static bool
-is_taken(const PlannerInfo *root, const RelPipeline *planned)
-{
-	return bms_membership(root->all_baserels) != BMS_MULTIPLE || rel_pipeline_check(planned->pipeline);
 }
 
 /* NULL: the relation is not ours. */

@@ -25,6 +25,8 @@ extern RelPipeline *base_pipelines_copy_below_projection(PlannerInfo *root, RelO
  * also positions of rows, for columns that nothing reads.
  */
 extern RelPipeline *base_pipelines_copy_of_subquery(PlannerInfo *subroot, List **outputs);
+/* The rows of a sorted subquery in FROM, with their numbers in its order under that name; NULL: it is none of ours. */
+extern RelPipeline *base_pipelines_in_order(PlannerInfo *root, RelOptInfo *rel, Var *number);
 /* Whether the planner knows that the relation has no rows. */
 extern bool base_pipelines_is_empty(RelOptInfo *rel);
 /* Adds the PlaceHolderVars that are computed at this relation; false: it has one that cannot be computed here. */

@@ -459,6 +459,7 @@ decorrelation_of_stage(PipelineStage *given, List *params, ParamValues *values)
 	Decorrelated failed = {NULL};
 	Decorrelated result = {NULL};
 	PipelineStage *stage = palloc(sizeof(PipelineStage));
+	List	   *keys;
 
 	*stage = *given;
 	if (stage->inputs != NIL)
@@ -505,6 +506,14 @@ decorrelation_of_stage(PipelineStage *given, List *params, ParamValues *values)
 				return failed;
 			break;
 		case PIPELINE_WINDOW:
+			/* The rows of one of the Params' values are a partition, or several. */
+			if (result.is_single_group || rel_pipeline_has_param(stage->exprs, params) ||
+				rel_pipeline_has_param(stage->aggrefs, params) || rel_pipeline_has_param(stage->frames, params))
+				return failed;
+			keys = NIL;
+			append_columns(result.dependences, &keys, NULL);
+			stage->exprs = list_concat(keys, stage->exprs);
+			break;
 		case PIPELINE_UNION:
 		case PIPELINE_UNNEST:
 		case PIPELINE_WORKING_TABLE:

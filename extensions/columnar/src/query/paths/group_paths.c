@@ -11,6 +11,7 @@
 #include "access/stratnum.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_constraint.h"
+#include "catalog/pg_operator.h"
 #include "catalog/pg_type.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
@@ -20,6 +21,7 @@
 #include "optimizer/tlist.h"
 #include "parser/parsetree.h"
 #include "utils/fmgroids.h"
+#include "utils/lsyscache.h"
 
 #include "query/paths/base_pipelines.h"
 #include "query/paths/core_path.h"
@@ -277,6 +279,67 @@ shows_row_order(List *aggrefs)
 	return false;
 }
 
+/* The aggregate in the order of the number, if it would show the order of rows. */
+static Aggref *
+order_by_number(Aggref *aggref, Var *number)
+{
+	TargetEntry *entry;
+	SortGroupClause *clause;
+
+	if (!aggregate_shows_row_order(aggref))
+		return aggref;
+	aggref = copyObject(aggref);
+	entry = makeTargetEntry((Expr *) number, (AttrNumber) (list_length(aggref->args) + 1), NULL, true);
+	entry->ressortgroupref = 1;
+	clause = makeNode(SortGroupClause);
+	clause->tleSortGroupRef = entry->ressortgroupref;
+	clause->eqop = get_equality_op_for_ordering_op(Int8LessOperator, NULL);
+	clause->sortop = Int8LessOperator;
+	clause->hashable = true;
+	aggref->args = lappend(aggref->args, entry);
+	aggref->aggorder = list_make1(clause);
+	return aggref;
+}
+
+/* Aggregates of a sorted subquery's rows as they are called above those of the number. */
+static void
+name_ordered(Pipeline *pipeline, List *ordered, List *aggrefs)
+{
+	List	   *outputs = stage_outputs(pipeline->top);
+	List	   *names = list_copy(outputs);
+	ListCell   *lc;
+
+	foreach(lc, names)
+	{
+		int			place = pipeline_find_expr(ordered, lfirst(lc));
+
+		if (place >= 0)
+			lfirst(lc) = list_nth(aggrefs, place);
+	}
+	pipeline_add_stage(pipeline, PIPELINE_PROJECTION, outputs)->names = names;
+}
+
+/*
+ * The rows in the order that the aggregates show: a table's, or that of a sorted subquery, whose number is set.  Groups
+ * PostgreSQL may sort by their keys first, and so in another order of rows, which "prefer" is not to show.
+ */
+static RelPipeline *
+rows_in_order(PlannerInfo *root, RelOptInfo *input_rel, RelPipeline *planned, Var **number)
+{
+	RelPipeline *in_order;
+	Var		   *name;
+
+	if (row_order_add(root, input_rel, planned, false) || planned->subplans != NIL ||
+		(root->parse->groupClause != NIL && penumbra_mode == MODE_PREFER))
+		return planned;
+	name = makeVar(relation_number_add("sorted", "number"), 1, INT8OID, -1, InvalidOid, 0);
+	in_order = base_pipelines_in_order(root, input_rel, name);
+	if (in_order == NULL)
+		return planned;
+	*number = name;
+	return in_order;
+}
+
 /*
  * The groups of the input's rows, which `planned` computes; NULL: they are
  * PostgreSQL's.  What the kept conditions of HAVING read is among the outputs.
@@ -292,8 +355,12 @@ group_rows(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel, Rel
 	PipelineStage *stage;
 	List	   *keys;
 	List	   *stage_keys;
+	List	   *aggrefs;
+	List	   *ordered = NIL;
 	List	   *hypothetical;
 	List	   *values;
+	Var		   *number = NULL;
+	ListCell   *lc;
 
 	if (!find_group_inputs(root, output_rel->reltarget, list_concat_copy(having, kept), &inputs))
 		return NULL;
@@ -312,10 +379,12 @@ group_rows(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel, Rel
 		return NULL;
 	}
 	if (!has_sets && shows_row_order(inputs.aggrefs))
-		(void) row_order_add(root, input_rel, planned, false);
+		planned = rows_in_order(root, input_rel, planned, &number);
+	aggrefs = (List *) rel_pipeline_normalize(root, planned, (Node *) inputs.aggrefs);
+	foreach(lc, number == NULL ? NIL : aggrefs)
+		ordered = lappend(ordered, order_by_number(lfirst_node(Aggref, lc), number));
 	stage = pipeline_add_stage(planned->pipeline, PIPELINE_AGGREGATION, stage_keys);
-	stage->aggrefs = hypothetical_sets_replace((List *) rel_pipeline_normalize(root, planned, (Node *) inputs.aggrefs),
-											   &hypothetical, &values);
+	stage->aggrefs = hypothetical_sets_replace(number == NULL ? aggrefs : ordered, &hypothetical, &values);
 	if (has_sets)
 	{
 		add_grouping_sets(root, planned->pipeline, &inputs);
@@ -334,6 +403,8 @@ group_rows(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel, Rel
 		pipeline_add_stage(planned->pipeline, PIPELINE_PROJECTION, list_concat_copy(outputs, values))->names =
 			list_concat_copy(outputs, hypothetical);
 	}
+	if (number != NULL)
+		name_ordered(planned->pipeline, ordered, aggrefs);
 	if (!upper_targets_join_subplans(root, planned, having))
 		return NULL;
 	if (having != NIL)
