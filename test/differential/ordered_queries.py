@@ -38,7 +38,7 @@ class OrderedQuery(Query):
 
 class OrderedQueryGenerator(QueryGenerator):
     def query(self) -> Query:
-        shapes = [(self.plain, 20), (self.by_keys, 45), (self.by_sets, 15), (self.below, 10), (self.correlated, 10)]
+        shapes = [(self.plain, 20), (self.by_keys, 45), (self.by_sets, 15), (self.below, 10), (self.sorted_rows, 10), (self.correlated, 10)]
         shape = self.choose.choices([s for s, _ in shapes], [w for _, w in shapes])[0]
         return self._finished(shape().projected(self.choose))
 
@@ -189,6 +189,27 @@ class OrderedQueryGenerator(QueryGenerator):
         listed = ", ".join(output.sql for output in shown).replace("i4_few", "inside.a").replace("BY a ", "BY inside.a ")
         listed = f"inside.{listed}" if joined else listed
         wrapper = f"SELECT {listed} FROM ({{query}}) AS inside{joined} GROUP BY inside.b"
+        return dataclasses.replace(inner, wrapper=wrapper, wrapper_outputs=shown)
+
+    def sorted_rows(self) -> Query:
+        """In the order of a subquery, or of one for each row; groups first by their key, as PostgreSQL may sort them."""
+        pick = self.choose.choice
+        collected = (Output(pick(["json_agg(s)", "jsonb_agg(s)", "json_agg(s.a)"])), Output("array_agg(s.k)"), Output("string_agg(s.b, ',')"),
+                     Output(f"count(*) FILTER (WHERE {pick(['s.a > 3', 's IS NULL', 's IS NOT NULL'])})"))  # fmt: skip
+        listed = ", ".join(output.sql for output in collected)
+        limit = pick(["", "", " LIMIT 5", " LIMIT 3 OFFSET 2", " OFFSET 1"])
+        if pick([True, False]):
+            order = pick(["t.k", "t.k DESC", "t.i4 DESC, t.k", "t.low NULLS FIRST, t.k"])
+            rows = f"SELECT t.k, t.i4_few AS a, t.vc AS b FROM j_tiny AS t WHERE t.i4_few = o.i4_few ORDER BY {order}{limit}"
+            target = pick(["json_agg(s)", "array_agg(s.k)", "string_agg(s.b, ',')", "max(s.r)"])
+            if target == "max(s.r)":
+                rows = rows.replace("t.k,", f"{pick(['rank()', 'sum(t.i4)', 'row_number()'])} OVER (ORDER BY t.k) AS r, t.k,", 1)
+            return OrderedQuery(f"{self.table} AS o", (Output("k"), Output(f"(SELECT {target} FROM ({rows}) AS s)")), self._where())
+        inner = OrderedQuery(self.table, (Output("i4_few AS a"), Output("low AS b"), Output("k")), self._where())
+        key = pick(["", "s.a"])
+        order = "1, 3" if key else pick(["3", "3 DESC", "2 NULLS FIRST, 3"])
+        shown = (Output(key), *collected) if key else collected
+        wrapper = f"SELECT {key}{', ' if key else ''}{listed} FROM ({{query}} ORDER BY {order}{limit}) AS s{' GROUP BY s.a' if key else ''}"
         return dataclasses.replace(inner, wrapper=wrapper, wrapper_outputs=shown)
 
     def correlated(self) -> Query:

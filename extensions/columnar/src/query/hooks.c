@@ -33,6 +33,7 @@
 #include "query/paths/share_subqueries.h"
 #include "query/paths/unread_columns.h"
 #include "query/paths/upper_paths.h"
+#include "query/paths/whole_rows.h"
 #include "query/paths/wishes.h"
 #include "query/planning/attempt.h"
 #include "query/planning/node_kinds.h"
@@ -236,15 +237,18 @@ plan_forms(PlannerCall *best)
 {
 	const PlannerCall given = *best;
 	const bool	is_enabled = given.planning.is_enabled;
-	Query	   *without_unread = is_enabled ? unread_columns_drop(given.query) : NULL;
-	Query	   *whole = without_unread != NULL ? without_unread : given.query;
+	Query	   *with_columns = is_enabled ? whole_rows_replace(given.query) : NULL;
+	Query	   *known = with_columns != NULL ? with_columns : given.query;
+	Query	   *without_unread = is_enabled ? unread_columns_drop(known) : NULL;
+	Query	   *whole = without_unread != NULL ? without_unread : known;
 	Query	   *shared = is_enabled ? share_subqueries(whole) : NULL;
 	bool		has_ctes = shared != NULL || (is_enabled && inline_ctes_has_any(given.query));
 	Query	   *inlined = has_ctes ? inline_ctes(whole) : NULL;
 	Query	   *joined = has_ctes && !given.planning.is_cursor ? join_scalars(shared != NULL ? shared : whole) : NULL;
 	Query	   *with_ctes = joined != NULL ? joined : shared;
 	Query	   *narrowed = has_ctes ? narrow_ctes(with_ctes != NULL ? with_ctes : whole) : NULL;
-	Query	   *rewritten = narrowed != NULL ? narrowed : with_ctes != NULL ? with_ctes : without_unread;
+	Query	   *rewritten = narrowed != NULL ? narrowed : with_ctes != NULL ? with_ctes
+		: whole != given.query ? whole : NULL;
 	Query	   *late = is_enabled && !given.planning.is_cursor ? late_targets(whole) : NULL;
 	PlannerCall other;
 

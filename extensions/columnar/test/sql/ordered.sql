@@ -214,6 +214,19 @@ SET work_mem = '64kB';
 SELECT * FROM ordered('SELECT id % 1000 AS k, percentile_cont(0.5) WITHIN GROUP (ORDER BY f), mode() WITHIN GROUP (ORDER BY t), percentile_disc(ARRAY[0.1, 1]) WITHIN GROUP (ORDER BY t) FROM o GROUP BY 1');
 SELECT * FROM ordered('SELECT id % 1000 AS k, string_agg(t, '','' ORDER BY f), array_agg(t ORDER BY f DESC), json_object_agg(n, ROW(t, m) ORDER BY f) FROM o GROUP BY 1');
 RESET work_mem;
+-- the order of a sorted subquery, whole rows of subqueries, windows of a subquery's rows for each row
+SELECT * FROM unnest(ARRAY[
+  'SELECT array_agg(id) FROM (SELECT id, v FROM o WHERE g = 3 ORDER BY v DESC NULLS LAST, id) x',
+  'SELECT json_agg(x), string_agg(x.t, ''-'') FROM (SELECT id, t, m FROM o ORDER BY m, id DESC LIMIT 4 OFFSET 2) x',
+  'SELECT json_agg(x) FROM (SELECT id, t FROM o ORDER BY id LIMIT 5) x WHERE id > 2 HAVING count(*) > 1',
+  'SELECT x.g, (SELECT json_agg(y) FROM (SELECT id, t FROM o WHERE o.g = x.g AND v > 40 ORDER BY v, id LIMIT 3) y) FROM (SELECT DISTINCT g FROM o) x',
+  'SELECT x.g, (SELECT string_agg(y.t, '','') FROM (SELECT t FROM o WHERE o.g = x.g AND v > 45 ORDER BY v, id) y) FROM (VALUES (1), (3), (9)) x (g)',
+  'SELECT x.id, (SELECT max(r) FROM (SELECT rank() OVER (ORDER BY y.v) r FROM o y WHERE y.g = x.g AND y.id < 100) z) FROM o x WHERE id < 20',
+  'SELECT json_agg(x ORDER BY x.n, x.g) FROM (SELECT g, count(*) n FROM o GROUP BY 1) x',
+  'WITH x AS (SELECT g, max(t) t FROM o GROUP BY 1) SELECT json_agg(x ORDER BY g), count(x) FROM x',
+  'SELECT json_agg(y ORDER BY o.id) FROM o LEFT JOIN (SELECT g, count(*) n FROM o WHERE g < 3 GROUP BY 1) y USING (g) WHERE o.id < 10',
+  'SELECT g, array_agg(id) FROM (SELECT g, id FROM o WHERE id < 90 ORDER BY g, id DESC) x GROUP BY 1',
+  'SELECT array_agg(id) FROM (SELECT id, v FROM o WHERE id < 60 ORDER BY v, id FETCH FIRST 3 ROWS WITH TIES) x']) q, ordered(q);
 DROP FUNCTION ordered;
 DROP TABLE o, rows_of, wide;
 DROP TYPE kind;

@@ -354,7 +354,7 @@ vars_of_rel(RelOptInfo *rel, List *exprs)
 	return vars;
 }
 
-/* The level's rows, under the names of this one.  single_cte: see PipelineStage; or 0.  number: of each row, or NULL. */
+/* The level's rows, under the names of this one.  single_cte: see PipelineStage, or 0.  number: of a row, or NULL. */
 static RelPipeline *
 pipeline_of_level(PlannerInfo *root, RelOptInfo *rel, PlannerInfo *level, int single_cte, Var *number)
 {

@@ -1,0 +1,169 @@
+/*-------------------------------------------------------------------------
+ *
+ * whole_rows.c
+ *	  The query in which a whole row of a subquery or CTE in FROM is ROW(its
+ *	  columns), with their names: json_agg(x) FROM (SELECT ...) x.
+ *
+ * Where an outer join may make the row NULL, it stays.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "catalog/pg_type.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "parser/parsetree.h"
+#include "utils/fmgroids.h"
+
+#include "query/paths/whole_rows.h"
+
+/* A query level in hand, and the one around it. */
+typedef struct Level
+{
+	Query	   *query;
+	struct Level *outer;
+} Level;
+
+/* Whether the entry is in FROM where no outer join makes its columns NULL. */
+static bool
+is_never_null(Node *jointree, Index rti)
+{
+	ListCell   *lc;
+
+	if (IsA(jointree, RangeTblRef))
+		return ((RangeTblRef *) jointree)->rtindex == (int) rti;
+	if (IsA(jointree, JoinExpr))
+		return ((JoinExpr *) jointree)->jointype == JOIN_INNER &&
+			(is_never_null(((JoinExpr *) jointree)->larg, rti) || is_never_null(((JoinExpr *) jointree)->rarg, rti));
+	foreach(lc, ((FromExpr *) jointree)->fromlist)
+	{
+		if (is_never_null(lfirst(lc), rti))
+			return true;
+	}
+	return false;
+}
+
+/* The CTE of an entry at the level; NULL: it is the recursion, or is not known here. */
+static Query *
+query_of_cte(const RangeTblEntry *rte, const Level *level)
+{
+	ListCell   *lc;
+
+	for (Index up = rte->ctelevelsup; up > 0 && level != NULL; up--)
+		level = level->outer;
+	foreach(lc, level == NULL || rte->self_reference ? NIL : level->query->cteList)
+	{
+		const CommonTableExpr *cte = lfirst_node(CommonTableExpr, lc);
+
+		if (strcmp(cte->ctename, rte->ctename) == 0 && !cte->cterecursive && cte->search_clause == NULL &&
+			cte->cycle_clause == NULL && IsA(cte->ctequery, Query))
+			return (Query *) cte->ctequery;
+	}
+	return NULL;
+}
+
+/* The query whose columns are those of the whole row; NULL: it is none of a subquery's, or may be NULL. */
+static Query *
+query_of_row(const Var *var, const Level *level)
+{
+	const RangeTblEntry *rte;
+
+	if (var->varattno != InvalidAttrNumber || var->vartype != RECORDOID)
+		return NULL;
+	for (Index up = var->varlevelsup; up > 0 && level != NULL; up--)
+		level = level->outer;
+	if (level == NULL || !is_never_null((Node *) level->query->jointree, var->varno))
+		return NULL;
+	rte = rt_fetch(var->varno, level->query->rtable);
+	return rte->rtekind == RTE_SUBQUERY ? rte->subquery : rte->rtekind == RTE_CTE ? query_of_cte(rte, level) : NULL;
+}
+
+static Node *
+row_of_columns(const Var *var, const Query *columns, const Level *level)
+{
+	RowExpr    *row = makeNode(RowExpr);
+	ListCell   *lc;
+
+	for (Index up = var->varlevelsup; up > 0; up--)
+		level = level->outer;
+	foreach(lc, columns->targetList)
+	{
+		const TargetEntry *entry = lfirst_node(TargetEntry, lc);
+
+		if (!entry->resjunk)
+			row->args = lappend(row->args, makeVar(var->varno, entry->resno, exprType((Node *) entry->expr),
+												   exprTypmod((Node *) entry->expr),
+												   exprCollation((Node *) entry->expr), var->varlevelsup));
+	}
+	row->row_typeid = RECORDOID;
+	row->row_format = COERCE_IMPLICIT_CAST;
+	row->colnames = copyObject(rt_fetch(var->varno, level->query->rtable)->eref->colnames);
+	row->location = -1;
+	return (Node *) row;
+}
+
+static bool
+has_any_walker(Node *node, void *context)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, Var))
+		return query_of_row((Var *) node, context) != NULL;
+	if (IsA(node, Query))
+	{
+		Level		level = {(Query *) node, context};
+
+		return query_tree_walker((Query *) node, has_any_walker, &level, 0);
+	}
+	return expression_tree_walker(node, has_any_walker, context);
+}
+
+/* count(x), which counts every row. */
+static bool
+counts_rows(const Aggref *aggref, const Level *level)
+{
+	const Node *row;
+
+	if (aggref->aggfnoid != F_COUNT_ANY || aggref->aggdistinct != NIL || aggref->aggorder != NIL)
+		return false;
+	row = (const Node *) linitial_node(TargetEntry, aggref->args)->expr;
+	return IsA(row, Var) && query_of_row((const Var *) row, level) != NULL;
+}
+
+static Node *
+replace_mutator(Node *node, void *context)
+{
+	if (node == NULL)
+		return NULL;
+	if (IsA(node, Aggref) && counts_rows((Aggref *) node, context))
+	{
+		Aggref	   *aggref = (Aggref *) expression_tree_mutator(node, replace_mutator, context);
+
+		aggref->aggfnoid = F_COUNT_;
+		aggref->aggstar = true;
+		aggref->aggargtypes = aggref->args = NIL;
+		return (Node *) aggref;
+	}
+	if (IsA(node, Var))
+	{
+		const Query *columns = query_of_row((Var *) node, context);
+
+		if (columns != NULL)
+			return row_of_columns((Var *) node, columns, context);
+	}
+	if (IsA(node, Query))
+	{
+		Level		level = {(Query *) node, context};
+
+		return (Node *) query_tree_mutator((Query *) node, replace_mutator, &level, 0);
+	}
+	return expression_tree_mutator(node, replace_mutator, context);
+}
+
+Query *
+whole_rows_replace(Query *query)
+{
+	return query->commandType == CMD_SELECT && has_any_walker((Node *) query, NULL)
+		? castNode(Query, replace_mutator((Node *) query, NULL)) : NULL;
+}
