@@ -201,7 +201,11 @@ class OrderedQueryGenerator(QueryGenerator):
         if pick([True, False]):
             order = pick(["t.k", "t.k DESC", "t.i4 DESC, t.k", "t.low NULLS FIRST, t.k"])
             rows = f"SELECT t.k, t.i4_few AS a, t.vc AS b FROM j_tiny AS t WHERE t.i4_few = o.i4_few ORDER BY {order}{limit}"
-            target = pick(["json_agg(s)", "array_agg(s.k)", "string_agg(s.b, ',')", "max(s.r)"])
+            if self.choose.random() < 0.3:
+                rows = rows.replace("t.k, t.i4_few AS a, t.vc AS b", pick(["t.k", "t.vc", "t.i4 / 3.0", "t.low", "t.f8"]))
+                return OrderedQuery(f"{self.table} AS o", (Output("k"), Output(f"ARRAY({pick([rows, rows.partition(' ORDER')[0]])})")), self._where())
+            target = pick(["json_agg(s)", "array_agg(s.k)", "string_agg(s.b, ',')", "max(s.r)", "coalesce(json_agg(s), '[]')",
+                           "coalesce(array_agg(s.b), '{none}')", "coalesce(sum(s.a), -1)"])  # fmt: skip
             if target == "max(s.r)":
                 rows = rows.replace("t.k,", f"{pick(['rank()', 'sum(t.i4)', 'row_number()'])} OVER (ORDER BY t.k) AS r, t.k,", 1)
             return OrderedQuery(f"{self.table} AS o", (Output("k"), Output(f"(SELECT {target} FROM ({rows}) AS s)")), self._where())

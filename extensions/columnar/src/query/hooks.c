@@ -21,6 +21,7 @@
 #include "query/execute/custom_scan.h"
 #include "query/execute/explain.h"
 #include "query/hooks.h"
+#include "query/paths/array_subqueries.h"
 #include "query/paths/custom_path.h"
 #include "query/paths/external_rows_plan.h"
 #include "query/paths/inline_ctes.h"
@@ -237,8 +238,10 @@ plan_forms(PlannerCall *best)
 {
 	const PlannerCall given = *best;
 	const bool	is_enabled = given.planning.is_enabled;
-	Query	   *with_columns = is_enabled ? whole_rows_replace(given.query) : NULL;
-	Query	   *known = with_columns != NULL ? with_columns : given.query;
+	Query	   *aggregating = is_enabled ? array_subqueries_aggregate(given.query) : NULL;
+	Query	   *aggregated = aggregating != NULL ? aggregating : given.query;
+	Query	   *with_columns = is_enabled ? whole_rows_replace(aggregated) : NULL;
+	Query	   *known = with_columns != NULL ? with_columns : aggregated;
 	Query	   *without_unread = is_enabled ? unread_columns_drop(known) : NULL;
 	Query	   *whole = without_unread != NULL ? without_unread : known;
 	Query	   *shared = is_enabled ? share_subqueries(whole) : NULL;

@@ -227,6 +227,17 @@ SELECT * FROM unnest(ARRAY[
   'SELECT json_agg(y ORDER BY o.id) FROM o LEFT JOIN (SELECT g, count(*) n FROM o WHERE g < 3 GROUP BY 1) y USING (g) WHERE o.id < 10',
   'SELECT g, array_agg(id) FROM (SELECT g, id FROM o WHERE id < 90 ORDER BY g, id DESC) x GROUP BY 1',
   'SELECT array_agg(id) FROM (SELECT id, v FROM o WHERE id < 60 ORDER BY v, id FETCH FIRST 3 ROWS WITH TIES) x']) q, ordered(q);
+-- constants in the place of no rows, ARRAY(SELECT ...)
+SELECT * FROM unnest(ARRAY[
+  'SELECT x.g, (SELECT coalesce(json_agg(y ORDER BY id), ''[]'') FROM (SELECT id, t FROM o WHERE o.g = x.g AND v > 48) y) FROM (SELECT id % 9 AS g FROM o OFFSET 0) x',
+  'SELECT x.id, (SELECT coalesce(sum(v), -1) FROM o WHERE o.g = x.id) AS s, (SELECT coalesce(string_agg(t, '','' ORDER BY id), ''none'') FROM o WHERE o.id = 2 * x.id) FROM o x ORDER BY 2, 1',
+  'SELECT g, coalesce(array_agg(id ORDER BY id) FILTER (WHERE g > 3 AND id < 90), ''{7}'') FROM o GROUP BY 1',
+  'SELECT coalesce(json_agg(id ORDER BY id), ''[]'') FROM o WHERE id < 0',
+  'SELECT x.id, ARRAY(SELECT o.id FROM o WHERE o.g = x.id AND v > 47 ORDER BY o.t DESC, o.id LIMIT 4) FROM o x WHERE id < 30',
+  'SELECT x.id, ARRAY(SELECT o.t FROM o WHERE o.g = x.id AND v > 47) FROM o x WHERE id < 30',
+  'SELECT x.g, ARRAY(SELECT max(t) FROM o WHERE o.g = x.g GROUP BY c ORDER BY c), count(*) FROM o x GROUP BY 1',
+  'SELECT x.id FROM o x WHERE id < 30 AND ARRAY(SELECT v FROM o WHERE o.g = x.id AND id < 20 ORDER BY id) = ''{}''',
+  'SELECT x.id, cardinality(ARRAY(SELECT v FROM o WHERE o.g = x.id)), ARRAY(SELECT ARRAY[v] FROM o WHERE o.g = x.id AND id < 20 ORDER BY id) FROM o x WHERE id < 30']) q, ordered(q);
 DROP FUNCTION ordered;
 DROP TABLE o, rows_of, wide;
 DROP TYPE kind;

@@ -326,6 +326,8 @@ start_engine(PenumbraScanState *state, Translation *translation)
 										 row_identity_is_given(state)
 										 ? lappend_int(fetched_columns_positions(state), state->position_output)
 										 : fetched_columns_positions(state));
+	if (state->pipeline->default_map != NIL)
+		result_window_set_defaults(state->window, state->pipeline->default_map);
 	result_window_set_finish(state->window, collected_groups_finish,
 							 prepare_groups(state, translation->collected_calls));
 	if (state->parallel != NULL && !parallel_scan_claim(state))

@@ -33,6 +33,7 @@ struct ResultWindow
 	int			slot_columns;	/* they come first; the others are positions */
 	int		   *outputs;		/* per column, negative: NULL */
 	const ValueImage **images;	/* of its type; NULL: it has none, as of arrays and of the position */
+	const Const **defaults;		/* per column: what is in the place of NULL, or NULL */
 	FinishGroup finish;			/* makes the values of groups' rows; or NULL */
 	void	   *groups;			/* its first argument */
 	Datum	   *values;			/* rows_limit x column_count */
@@ -79,6 +80,16 @@ result_window_set_finish(ResultWindow *window, FinishGroup finish, void *groups)
 {
 	window->finish = finish;
 	window->groups = groups;
+}
+
+void
+result_window_set_defaults(ResultWindow *window, List *default_map)
+{
+	ListCell   *lc;
+
+	window->defaults = palloc0(sizeof(Const *) * Max(window->column_count, 1));
+	foreach(lc, default_map)
+		window->defaults[foreach_current_index(lc)] = lfirst(lc);
 }
 
 void
@@ -267,6 +278,20 @@ convert_column(ResultWindow *window, const PenumbraResultColumn *column, int c, 
 }
 
 static void
+put_default(const Const *constant, uint32 rows, int stride, Datum *values, bool *nulls)
+{
+	for (uint32 i = 0; i < rows; i++)
+	{
+		Size		place = (Size) i * stride;
+
+		if (!nulls[place])
+			continue;
+		values[place] = constant->constvalue;
+		nulls[place] = constant->constisnull;
+	}
+}
+
+static void
 make_room(ResultWindow *window, uint32 rows)
 {
 	Size		count = (Size) rows * Max(window->column_count, 1);
@@ -319,9 +344,13 @@ next_window(ResultWindow *window)
 	make_room(window, rows);
 	MemoryContextReset(window->strings);
 	for (int c = 0; c < window->column_count; c++)
+	{
 		convert_column(window,
 					   window->outputs[c] < 0 ? NULL : &result->columns[window->outputs[c]],
 					   c, window->window_end, rows, window->values + c, window->nulls + c);
+		if (window->defaults != NULL && window->defaults[c] != NULL)
+			put_default(window->defaults[c], rows, window->column_count, window->values + c, window->nulls + c);
+	}
 	window->window_begin = window->window_end;
 	window->window_end += rows;
 	rows_max = Max(Min(rows_max, WINDOW_ROWS_MAX), WINDOW_ROWS_FIRST);

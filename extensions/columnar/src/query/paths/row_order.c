@@ -14,7 +14,9 @@
  */
 #include "postgres.h"
 
+#include "access/stratnum.h"
 #include "catalog/pg_aggregate.h"
+#include "catalog/pg_am.h"
 #include "catalog/pg_type.h"
 #include "nodes/nodeFuncs.h"
 #include "utils/fmgroids.h"
@@ -122,6 +124,26 @@ row_order_is_shown(PlannerInfo *root)
 	return false;
 }
 
+/* Whether the index scan's rows are all of one key: rows of a btree's equal keys come in the order of the table. */
+static bool
+is_of_one_key(const IndexPath *path)
+{
+	const IndexOptInfo *index = path->indexinfo;
+	Bitmapset  *columns = NULL;
+	ListCell   *lc;
+
+	foreach(lc, index->relam == BTREE_AM_OID ? path->indexclauses : NIL)
+	{
+		const IndexClause *clause = lfirst_node(IndexClause, lc);
+		const OpExpr *equality = (const OpExpr *) clause->rinfo->clause;
+
+		if (IsA(equality, OpExpr) && clause->indexcols == NIL && list_length(clause->indexquals) == 1 &&
+			get_op_opfamily_strategy(equality->opno, index->opfamily[clause->indexcol]) == BTEqualStrategyNumber)
+			columns = bms_add_member(columns, clause->indexcol);
+	}
+	return bms_num_members(columns) == index->nkeycolumns && path->indexscandir == ForwardScanDirection;
+}
+
 /*
  * Whether PostgreSQL reads the relation from its first page to its last, if it
  * is not in several processes.  Above windows, whose rows keep their order,
@@ -143,7 +165,8 @@ is_read_in_order(const RelOptInfo *rel, bool is_of_windows)
 			path = ((ProjectionPath *) path)->subpath;
 		if (path_is_ours(path) && ((CustomPath *) path)->custom_paths != NIL)
 			path = linitial(((CustomPath *) path)->custom_paths);
-		cost = path->pathtype == T_SeqScan || path->pathtype == T_BitmapHeapScan ? &in_order
+		cost = path->pathtype == T_SeqScan || path->pathtype == T_BitmapHeapScan ||
+			(IsA(path, IndexPath) && is_of_one_key((IndexPath *) path)) ? &in_order
 			: path->pathtype == T_IndexScan || path->pathtype == T_IndexOnlyScan ? &by_index : NULL;
 
 		if (cost != NULL && path->param_info == NULL && (*cost < 0 || path->total_cost < *cost))

@@ -277,6 +277,22 @@ decorrelate_by_values(const Subquery *subquery, RelPipeline *planned)
 	return decorrelated;
 }
 
+/*
+ * Of coalesce(value, constant), which is the constant over no rows, the constant; NULL: it is none, or the stage gives
+ * no such value without it.
+ */
+static Const *
+find_default_value(const PipelineStage *stage, Node *output, const Node *empty_value)
+{
+	const CoalesceExpr *coalesce = (const CoalesceExpr *) output;
+
+	if (empty_value == NULL || !IsA(output, CoalesceExpr) || list_length(coalesce->args) != 2 ||
+		!equal(lsecond(coalesce->args), empty_value) || !IsA(empty_value, Const) ||
+		pipeline_find_expr(stage_outputs(stage), linitial(coalesce->args)) < 0)
+		return NULL;
+	return lsecond(coalesce->args);
+}
+
 /* False: they cannot be had for all Params at once. */
 static bool
 find_rows(const Subquery *subquery, SubqueryRows *rows)
@@ -311,6 +327,7 @@ find_rows(const Subquery *subquery, SubqueryRows *rows)
 		TargetEntry *entry = lfirst_node(TargetEntry, lc);
 		Node	   *output;
 		Node	   *empty_value = NULL;
+		Const	   *constant;
 
 		if (entry->resjunk)
 			continue;
@@ -322,6 +339,13 @@ find_rows(const Subquery *subquery, SubqueryRows *rows)
 		if (rows->has_default && (!find_empty_value(subquery->root, (Node *) entry->expr, &empty_value) ||
 								  rel_pipeline_has_param(empty_value, subquery->params)))
 			return false;
+		constant = find_default_value(rows->planned->pipeline->top, output, empty_value);
+		if (constant != NULL)
+		{
+			output = linitial(((CoalesceExpr *) output)->args);
+			empty_value = NULL;
+		}
+		rows->defaults = lappend(rows->defaults, constant);
 		if (!stage_scan_is_position(output))
 			output = (Node *) subplans_add_name(name, output, &exprs, &names);
 		else if (pipeline_find_expr(exprs, output) < 0)
@@ -567,7 +591,7 @@ join_membership(PlannerInfo *root, RelPipeline *planned, const SubPlan *subplan,
 	return true;
 }
 
-/* CASE WHEN a row was found THEN its value, by place, ELSE what it is without one */
+/* CASE WHEN a row was found THEN its value, by place, ELSE what it is without one; or coalesce(its value, that) */
 static Node *
 value_or_empty(const SubqueryRows *rows, int place)
 {
@@ -577,6 +601,16 @@ value_or_empty(const SubqueryRows *rows, int place)
 	CaseWhen   *when;
 	NullTest   *test;
 
+	if (list_nth(rows->defaults, place) != NULL)
+	{
+		CoalesceExpr *coalesce = makeNode(CoalesceExpr);
+
+		coalesce->coalescetype = value->vartype;
+		coalesce->coalescecollid = value->varcollid;
+		coalesce->args = list_make2(value, list_nth(rows->defaults, place));
+		coalesce->location = -1;
+		return (Node *) coalesce;
+	}
 	if (empty_value == NULL)
 		return (Node *) value;
 	either = makeNode(CaseExpr);

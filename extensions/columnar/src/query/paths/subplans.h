@@ -18,6 +18,7 @@ typedef struct SubqueryRows
 	RelPipeline *planned;
 	List	   *values;			/* Vars: of its target */
 	List	   *empty_values;	/* what they are for Params without a row; NULL: NULL */
+	List	   *defaults;		/* what is in the place of NULL also with one, a Const; NULL: NULL */
 	List	   *keys;			/* OpExprs: its columns = the outer expressions */
 	bool		is_unique;		/* a key has one row at most */
 	bool		has_default;	/* Params without a row have one in any case, with the empty values */

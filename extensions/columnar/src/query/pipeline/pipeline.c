@@ -33,7 +33,7 @@ pipeline_copy(const Pipeline *pipeline)
 	copy->runtime_exprs = NIL;
 	copy->called_exprs = NIL;
 	copy->is_checked = false;
-	copy->output_map = NIL;
+	copy->output_map = copy->default_map = NIL;
 	copy->position_map = NIL;
 	return copy;
 }
@@ -378,8 +378,8 @@ pipeline_to_list(const Pipeline *pipeline)
 	list = list_make5(stages, pipeline->runtime_exprs, pipeline->output_map, makeBoolean(pipeline->has_barrier),
 					  pipeline->names);
 	list = lappend(lappend(list, makeBoolean(pipeline->is_checked)), pipeline->tried_params);
-	return list_concat(list, list_make4(pipeline->called_exprs, pipeline->expression_columns, pipeline->position_map,
-										rows_to_node(pipeline->ordinary_rows)));
+	return list_concat(list, list_make5(pipeline->called_exprs, pipeline->expression_columns, pipeline->position_map,
+										rows_to_node(pipeline->ordinary_rows), pipeline->default_map));
 }
 
 Pipeline *
@@ -402,5 +402,6 @@ pipeline_from_list(List *list)
 	pipeline->expression_columns = list_nth(list, 8);
 	pipeline->position_map = list_nth(list, 9);
 	pipeline->ordinary_rows = floatVal(list_nth(list, 10));
+	pipeline->default_map = list_nth(list, 11);
 	return pipeline;
 }

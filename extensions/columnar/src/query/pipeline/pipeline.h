@@ -104,6 +104,7 @@ typedef struct Pipeline
 	bool		reads_working_table;	/* the same: it is a part of a recursion, and nothing by itself */
 	double		ordinary_rows;	/* of a node: PostgreSQL's plan runs first; if it gives more rows, the engine anew */
 	List	   *output_map;		/* per column of custom_scan_tlist: see below */
+	List	   *default_map;	/* then, where that is not NIL: the Const in the place of NULL; else NULL */
 	List	   *position_map;	/* then, where that is an attribute: the output that is its row's position; else -1 */
 	List	   *expression_columns; /* of a node: expressions that are columns of its scans, see expression_columns.h */
 	List	   *names;			/* of a node: what EXPLAIN calls the Vars' relations, see relation_numbers.h */

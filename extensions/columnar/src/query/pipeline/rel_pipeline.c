@@ -25,6 +25,7 @@
 #include "utils/hsearch.h"
 #include "utils/lsyscache.h"
 
+#include "cache/value_image.h"
 #include "query/pipeline/comparison_key.h"
 #include "query/pipeline/pipeline.h"
 #include "query/pipeline/rel_pipeline.h"
@@ -386,6 +387,21 @@ attribute_of_table(const PlannerInfo *root, const Var *var)
 		: attribute_of_table(subroot, castNode(Var, get_tle_by_resno(subroot->processed_tlist, var->varattno)->expr));
 }
 
+/* coalesce(value, constant) of a value that the engine only passes on: the value, and the constant. */
+static Node *
+split_default(Node *expr, Const **constant)
+{
+	const CoalesceExpr *coalesce = (const CoalesceExpr *) expr;
+	const ValueImage *image = value_image_of(exprType(expr));
+
+	*constant = NULL;
+	if (!IsA(expr, CoalesceExpr) || list_length(coalesce->args) != 2 || !IsA(lsecond(coalesce->args), Const) ||
+		(image != NULL && image->composed == NULL))
+		return expr;
+	*constant = lsecond(coalesce->args);
+	return linitial(coalesce->args);
+}
+
 bool
 rel_pipeline_set_target(PlannerInfo *root, RelPipeline *planned, const PathTarget *target)
 {
@@ -395,10 +411,11 @@ rel_pipeline_set_target(PlannerInfo *root, RelPipeline *planned, const PathTarge
 
 	if (target == NULL)
 		return false;
-	pipeline->output_map = pipeline->position_map = NIL;
+	pipeline->output_map = pipeline->position_map = pipeline->default_map = NIL;
 	foreach(lc, target->exprs)
 	{
 		Node	   *expr;
+		Const	   *constant;
 
 		/* The projection above the node computes what needs no input. */
 		if (rel_pipeline_needs_no_input(lfirst(lc)) || is_flag_of_set_operation(root, lfirst(lc)))
@@ -415,6 +432,13 @@ rel_pipeline_set_target(PlannerInfo *root, RelPipeline *planned, const PathTarge
 		/* PostgreSQL computes what it fetches the values for */
 		if (has_position_walker(expr, NULL))
 			return false;
+		expr = split_default(expr, &constant);
+		if (constant != NULL)
+		{
+			while (list_length(pipeline->default_map) < list_length(pipeline->output_map))
+				pipeline->default_map = lappend(pipeline->default_map, NULL);
+			pipeline->default_map = lappend(pipeline->default_map, constant);
+		}
 		pipeline->output_map = lappend_int(pipeline->output_map, list_length(outputs));
 		outputs = lappend(outputs, expr);
 	}
