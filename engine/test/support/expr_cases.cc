@@ -101,10 +101,10 @@ struct CaseFile {
 void AddZone(const std::vector<std::string>& fields, CaseFile* file) {
   Session& session = file->sessions[fields[0].substr(5)];
   for (size_t i = 1; i + 1 < fields.size(); i += 2) {
-    session.zone_from_us.push_back(std::stoll(fields[i]));
-    session.zone_offset_seconds.push_back(std::stoi(fields[i + 1]));
+    session.zone.from_us.push_back(std::stoll(fields[i]));
+    session.zone.offset_seconds.push_back(std::stoi(fields[i + 1]));
   }
-  session.zone_valid_until_us = int64_t{36525} * 86400 * 1000000;  // 2100-01-01
+  session.zone.valid_until_us = int64_t{36525} * 86400 * 1000000;  // 2100-01-01
 }
 
 const CaseFile& Cases() {

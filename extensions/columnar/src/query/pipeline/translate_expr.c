@@ -26,6 +26,7 @@
 #include "query/pipeline/host_call.h"
 #include "query/pipeline/init_plans.h"
 #include "query/pipeline/pipeline.h"
+#include "query/pipeline/time_zone.h"
 #include "query/pipeline/translate_collation.h"
 #include "query/pipeline/translate_constant.h"
 #include "query/pipeline/translate_expr.h"
@@ -235,6 +236,19 @@ has_format(FunctionShape shape)
 	return shape == SHAPE_FORMAT || shape == SHAPE_FORMAT_OF_NUMBERS || shape == SHAPE_SAME_ENCODING;
 }
 
+static PenumbraExpr
+translate_zoned(Translation *translation, const FunctionMapping *mapping, List *nodes, PenumbraType result)
+{
+	bool		is_first = mapping->shape == SHAPE_ZONE_FIRST;
+	int			count = list_length(nodes);
+	PenumbraExpr args[3];
+
+	if (!translate_args(translation, is_first ? list_copy_tail(nodes, 1) : list_copy_head(nodes, count - 1), args))
+		return -1;
+	args[count - 1] = time_zone_translate(translation, is_first ? linitial(nodes) : llast(nodes));
+	return args[count - 1] < 0 ? -1 : translate_call(translation, mapping->function, result, args, count);
+}
+
 /* Of a value that is composed of parts the bytes, which say nothing to the engine. */
 static bool
 reads_bytes(List *nodes)
@@ -284,6 +298,8 @@ translate_function(Translation *translation, Oid function_oid, Oid result_oid, O
 		return translation_refuse(translation, psprintf("format of %s", format_procedure(function_oid)));
 	if (mapping->shape == SHAPE_SAME_ENCODING)
 		return translate_expr(translation, linitial(nodes));
+	if (mapping->shape == SHAPE_ZONE_FIRST || mapping->shape == SHAPE_ZONE_LAST)
+		return translate_zoned(translation, mapping, nodes, result);
 	if (!translate_args(translation, nodes, args))
 		return -1;
 	if (is_ordering(mapping->function) && !translate_order_is_known(translation, linitial(nodes)))
