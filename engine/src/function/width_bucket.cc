@@ -40,9 +40,14 @@ struct NumericBuckets {
   int32_t count;
   bool is_negated;
 
+  int32_t FindInfinite(Decimal::Kind kind) const {
+    if (kind != Decimal::Kind::kPositiveInfinity && kind != Decimal::Kind::kNegativeInfinity) RaiseUnsupported();
+    return (kind == Decimal::Kind::kPositiveInfinity) == is_negated ? 0 : count + 1;
+  }
+
   int32_t Find(const Vector& v, uint32_t row) const {
     SmallNumber x;
-    if (!ReadSmall(v, row, &x)) RaiseUnsupported();
+    if (!ReadSmall(v, row, &x)) return FindInfinite(DecimalAt(v, row).kind());
     if (is_negated) x.value = -x.value;
     const int scale = std::max({x.scale, lower.scale, upper.scale});
     int128 least = lower.value, end = upper.value, distance, length, quotient;
