@@ -39,6 +39,30 @@ table_expressions_elements_call(const PlannerInfo *root, Index relid)
 	return (FuncExpr *) call;
 }
 
+static bool
+is_union(const RangeTblEntry *rte)
+{
+	return rte->rtekind == RTE_SUBQUERY && rte->inh;
+}
+
+/* Whether each member of the UNION ALL has a table's column in its place. */
+static bool
+is_column_of_members(const PlannerInfo *root, const Var *var)
+{
+	ListCell   *lc;
+
+	foreach(lc, var->varattno > 0 ? root->append_rel_list : NIL)
+	{
+		const AppendRelInfo *appinfo = lfirst_node(AppendRelInfo, lc);
+		const Var  *member = appinfo->parent_relid == (Index) var->varno
+			? list_nth(appinfo->translated_vars, var->varattno - 1) : NULL;
+
+		if (member != NULL && (!IsA(member, Var) || !table_expressions_is_column(root, member)))
+			return false;
+	}
+	return var->varattno > 0;
+}
+
 bool
 table_expressions_is_column(const PlannerInfo *root, const Var *var)
 {
@@ -47,7 +71,8 @@ table_expressions_is_column(const PlannerInfo *root, const Var *var)
 	if (var->varlevelsup != 0 || var->varno <= 0 || var->varno >= root->simple_rel_array_size)
 		return false;
 	rte = root->simple_rte_array[var->varno];
-	return rte != NULL && (rte->rtekind == RTE_RELATION || table_expressions_elements_call(root, var->varno) != NULL);
+	return rte != NULL && (rte->rtekind == RTE_RELATION || table_expressions_elements_call(root, var->varno) != NULL ||
+						   (is_union(rte) && is_column_of_members(root, var)));
 }
 
 /* On the inner side of an outer join. */
@@ -128,12 +153,27 @@ is_strict_if_nullable(const PlannerInfo *root, Node *node)
 	return !is_nullable(root, table_expressions_relation(node)) || !contain_nonstrict_functions(node);
 }
 
+static bool
+reads_columns(const PlannerInfo *root, Node *expr)
+{
+	ListCell   *lc;
+
+	foreach(lc, pull_var_clause(expr, 0))
+	{
+		if (!table_expressions_is_column(root, lfirst(lc)))
+			return false;
+	}
+	return true;
+}
+
 bool
 table_expressions_can_be_cached(PlannerInfo *root, Node *expr)
 {
 	Index		relid = cacheable_form(expr) == NULL ? 0 : table_expressions_relation(expr);
 
-	return relid != 0 && root->simple_rte_array[relid]->rtekind == RTE_RELATION && is_strict_if_nullable(root, expr);
+	return relid != 0 && is_strict_if_nullable(root, expr) &&
+		(root->simple_rte_array[relid]->rtekind == RTE_RELATION ||
+		 (is_union(root->simple_rte_array[relid]) && reads_columns(root, expr)));
 }
 
 bool
