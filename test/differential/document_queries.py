@@ -196,7 +196,19 @@ class DocumentQueryGenerator:
     def expressions(self) -> list[str]:
         return self.texts[: self.choose.choice((0, 1, 3))]
 
+    def _rows_of(self, table: str) -> str:
+        """The table, or a UNION ALL of members that have its columns in one way or another."""
+        if self.choose.random() < 0.7:
+            return table
+        other = self.choose.choice((
+            f"SELECT id + 10000, doc, ints, texts, mood FROM {table}", f"SELECT * FROM (TABLE {table} UNION ALL TABLE {table}) n WHERE false",
+            f"SELECT id - 10000, doc -> {self._key()}, ints, texts, 'ok' FROM {table}", f"SELECT -id - 1, doc, ints, texts, mood FROM {table} WHERE mood < 'happy'",
+            f"SELECT id + 10000, doc, ints, texts, mood FROM {table} UNION ALL SELECT id + 20000, doc, ints, texts, mood FROM {table}",
+        ))  # fmt: skip
+        return f"(SELECT * FROM {table} UNION ALL {other}) AS all_rows"
+
     def query(self, table: str) -> str:
+        table = self._rows_of(table)
         where = f" WHERE {self.condition()}" if self.choose.random() < 0.4 else ""
         elements = self.choose.choice((
             "unnest(ints)", "unnest(texts)", f"jsonb_array_elements_text(CASE jsonb_typeof({self.json()}) WHEN 'array' THEN '[1]'::jsonb END)",
