@@ -536,7 +536,7 @@ base_pipelines_add_placeholders(PlannerInfo *root, RelOptInfo *rel, RelPipeline 
 		Node	   *expr = lfirst(lc);
 		const PlaceHolderInfo *info;
 
-		if (!IsA(expr, PlaceHolderVar))
+		if (!IsA(expr, PlaceHolderVar) || level_columns_hide(root, list_make1(expr)))
 			continue;
 		info = relation_numbers_find_placeholder(root, (PlaceHolderVar *) expr);
 		expr = relation_numbers_normalize(root, expr);

@@ -10,7 +10,6 @@
 #include "access/table.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
-#include "optimizer/appendinfo.h"
 #include "rewrite/rewriteManip.h"
 #include "utils/lsyscache.h"
 
@@ -186,7 +185,7 @@ make_column_of_child(PlannerInfo *root, AppendRelInfo *appinfo, const Expression
 
 	*own = *parent;
 	own->relid = appinfo->child_relid;
-	own->expr = adjust_appendrel_attrs(root, parent->expr, 1, &appinfo);
+	own->expr = table_expressions_of_child(root, parent->expr, appinfo);
 	own->var = copyObject(parent->var);
 	own->var->varno = relation_number_of(root, own->relid);
 	/* of sets the query speaks by the parent's */

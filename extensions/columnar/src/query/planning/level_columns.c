@@ -394,6 +394,7 @@ examine_level(PlannerInfo *root)
 			!finish_elements(root, i, list_concat_copy(context.open, returned.open)))
 			(void) find_walker((Node *) root->simple_rte_array[i]->functions, &context);
 	}
+	close_keys(root, &context);
 	level->open = list_concat_copy(context.open, returned.open);
 	level->returns_rows = returned.is_returned;
 	level->open_inside = list_length(level->returns_rows ? context.open : level->open);
