@@ -33,6 +33,7 @@
 #include "query/paths/share_subqueries.h"
 #include "query/paths/unread_columns.h"
 #include "query/paths/upper_paths.h"
+#include "query/paths/whole_rows.h"
 #include "query/paths/wishes.h"
 #include "query/planning/attempt.h"
 #include "query/planning/node_kinds.h"
@@ -246,6 +247,7 @@ plan_forms(PlannerCall *best)
 	Query	   *narrowed = has_ctes ? narrow_ctes(with_ctes != NULL ? with_ctes : whole) : NULL;
 	Query	   *rewritten = narrowed != NULL ? narrowed : with_ctes != NULL ? with_ctes : without_unread;
 	Query	   *late = is_enabled && !given.planning.is_cursor ? late_targets(whole) : NULL;
+	Query	   *of_columns = is_enabled && !given.planning.is_cursor ? whole_rows(whole) : NULL;
 	PlannerCall other;
 
 	if (rewritten != NULL)
@@ -277,6 +279,15 @@ plan_forms(PlannerCall *best)
 	{
 		other = given;
 		other.query = late;
+		plan_single_ctes(&other, has_ctes);
+		if (late_is_better(&other, best))
+			*best = other;
+	}
+	/* a table whose rows are read whole may not be served */
+	if (of_columns != NULL && (MODE_IS_FORCED() || cost_of(best) >= REPLAN_COST_MIN))
+	{
+		other = given;
+		other.query = of_columns;
 		plan_single_ctes(&other, has_ctes);
 		if (late_is_better(&other, best))
 			*best = other;

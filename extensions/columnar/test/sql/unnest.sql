@@ -56,6 +56,8 @@ INSERT INTO questions (q) VALUES
   ('SELECT grp, x FROM posts, jsonb_array_elements_text(doc->''none'') x'),
   ('SELECT e->>''sku'', count(*), sum((e->>''n'')::int) FROM posts, jsonb_array_elements(doc->''items'') e GROUP BY 1'),
   ('SELECT count(*) FROM posts, jsonb_array_elements(doc->''items'') e'),
+  ('SELECT e->>''sku'', count(*), sum((e->>''n'')::int) FROM posts, jsonb_path_query(doc, ''$.items[*] ? (@.n > 1)'') e GROUP BY 1'),
+  ('SELECT jsonb_path_query(doc, ''$.labels[*]'') #>> ''{}'', count(*) FROM posts GROUP BY 1'),
   ('SELECT count(*), count(e->>''n'') FROM posts LEFT JOIN LATERAL jsonb_array_elements(doc->''items'') e ON true'),
   ('SELECT id, o, e->>''sku'', jsonb_typeof(e), e ? ''n'', e->''n'' = ''1'', e#>>''{deep,0}'' FROM posts, jsonb_array_elements(doc->''items'') WITH ORDINALITY u(e, o) WHERE id < 60'),
   ('SELECT id, e->>''sku'' IS NULL FROM posts LEFT JOIN LATERAL jsonb_array_elements(doc->''items'') e ON true WHERE id < 60'),
