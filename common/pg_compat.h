@@ -1156,8 +1156,8 @@ typedef JsonbInState CompatJsonbBuilder;
 #endif
 
 /*
- * The zone that AT TIME ZONE takes for the name, an abbreviation or a zone's.  NULL: there is none, or its offset is not
- * that of a zone alone.  From 16 on errors of abbreviations are soft.
+ * The zone that AT TIME ZONE takes for the name, an abbreviation or a zone's.  NULL: there is none, or its offset is
+ * not that of a zone alone.  From 16 on errors of abbreviations are soft.
  */
 static inline pg_tz *
 compat_time_zone(const char *name)
@@ -1179,5 +1179,13 @@ compat_time_zone(const char *name)
 		return pg_tzset_offset(-offset_seconds);
 	return kind == DYNTZ ? NULL : pg_tzset(name);
 }
+
+/* 18 has columns of rows before and after a change. */
+#if PG_VERSION_NUM < 180000
+#define compat_expand_rte(rte, rtindex, names, vars) expandRTE(rte, rtindex, 0, -1, true, names, vars)
+#else
+#define compat_expand_rte(rte, rtindex, names, vars) \
+	expandRTE(rte, rtindex, 0, VAR_RETURNING_DEFAULT, -1, true, names, vars)
+#endif
 
 #endif							/* PENUMBRA_PG_COMPAT_H */

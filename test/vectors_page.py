@@ -224,8 +224,9 @@ filtered, grouped and sorted. Not those with functions that are `VOLATILE` or wi
 the rules of `json_agg`. `range_agg` and `range_intersect_agg` need no order, but for ranges whose equal bounds can be
 written differently (`numrange`).
 
-`count(DISTINCT (a, b))` of a row runs in vectors where each column is of an integer type, `boolean`, `date`,
-`timestamp`, `timestamptz`, `text`, `varchar` or `numeric(p, s)`, so that equal values are written alike.
+`count(DISTINCT (a, b))` of a row runs in vectors where equal values of each column are written alike: not of `real`,
+`double precision`, `numeric` without a scale, `interval`, `character`, types of extensions, documents, arrays, ranges
+that are compared by PostgreSQL and composites.
 """
 
 WINDOWS = """

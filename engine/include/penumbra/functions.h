@@ -90,7 +90,8 @@ typedef enum PenumbraCollationUse {
   X(DATE_TRUNC, "date_trunc", EQUALITY, kUnknown) \
   /* TIME_OF_DAY(timestamp or timestamptz) -> int8; TIMESTAMP_TYPMOD(x, digits of a second int4) */ \
   X(TIME_OF_DAY, "time", EQUALITY, kUnknown) X(TIMESTAMP_TYPMOD, "timestamp()", EQUALITY, kUnknown) \
-  /* AT_ZONE(timestamp or timestamptz, zone text: PenumbraZoneHeader) -> the other; DATE_TRUNC(field, timestamptz, zone) */ \
+  /* AT_ZONE(timestamp or timestamptz, zone text: PenumbraZoneHeader) -> the other; \
+     DATE_TRUNC(field, timestamptz, zone) */ \
   X(AT_ZONE, "AT TIME ZONE", EQUALITY, kUnknown) \
   /* (seconds since 1970 float8) -> timestamptz */ \
   X(TO_TIMESTAMP, "to_timestamp", EQUALITY, kUnknown) \

@@ -359,7 +359,8 @@ EvaluateFunction ChooseDifference(uint32_t signature) {
       return EvaluatePair<I, int64_t, int64_t, TimestampDifference>;
     case Signature(PENUMBRA_INTERVAL, PENUMBRA_INTERVAL, PENUMBRA_INTERVAL):
       return EvaluatePair<I, I, I, SubtractIntervals>;
-    case Signature(PENUMBRA_INT8, PENUMBRA_INTERVAL, PENUMBRA_INT8): return EvaluatePair<int64_t, int64_t, I, MinusTime>;
+    case Signature(PENUMBRA_INT8, PENUMBRA_INTERVAL, PENUMBRA_INT8):
+      return EvaluatePair<int64_t, int64_t, I, MinusTime>;
     case Signature(PENUMBRA_INT8, PENUMBRA_INT8, PENUMBRA_INTERVAL):
       return EvaluatePair<I, int64_t, int64_t, TimeDifference>;
     default: return nullptr;

@@ -190,7 +190,7 @@ std::string TypeList(const std::vector<PenumbraType>& types) {
 
 Binding Bind(const CallSite& call) {
   using Topic = Binding (*)(const CallSite&);
-  static constexpr Topic kTopics[] = {BindLogic,         BindConditional, BindNumeric, BindCompare, BindArithmetic,
+  static constexpr Topic kTopics[] = {BindLogic,         BindConditional, BindNumeric, BindCompare,  BindArithmetic,
                                       BindFloatFunction, BindCast,        BindText,    BindDatetime, BindWidthBucket};
   std::string reason;
   for (Topic topic : kTopics) {

@@ -51,7 +51,7 @@ Binding BindFloatFunction(const CallSite& call);  // float_functions.cc: those o
 Binding BindNumeric(const CallSite& call);   // numeric_functions.cc: arithmetic, rounding, comparison, casts of NUMERIC
 Binding BindCast(const CallSite& call);      // cast.cc: the casts that are not NUMERIC's
 Binding BindText(const CallSite& call);      // text.cc
-Binding BindDatetime(const CallSite& call);     // datetime.cc
+Binding BindDatetime(const CallSite& call);  // datetime.cc
 Binding BindWidthBucket(const CallSite& call);  // width_bucket.cc
 
 // Nodes, as the plan builds them. Arguments are borrowed. BuildCall returns a call of constants that

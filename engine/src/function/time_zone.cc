@@ -21,8 +21,7 @@ int64_t TimeZone::OffsetUs(int64_t utc_us) {
   const size_t span = FindSpan(utc_us);
   const std::vector<int64_t>& from = table_.from_us;
   span_begin_us_ = from[span];
-  span_end_us_ =
-      span + 1 < from.size() ? std::min(from[span + 1], table_.valid_until_us) : table_.valid_until_us;
+  span_end_us_ = span + 1 < from.size() ? std::min(from[span + 1], table_.valid_until_us) : table_.valid_until_us;
   offset_us_ = int64_t{table_.offset_seconds[span]} * kSecondUs;
   return offset_us_;
 }

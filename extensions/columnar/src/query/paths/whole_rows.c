@@ -18,6 +18,8 @@
  */
 #include "postgres.h"
 
+#include "pg_compat.h"
+
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "parser/parse_relation.h"
@@ -93,7 +95,7 @@ rows_mutator(Node *node, void *argument)
 	if (IsA(node, Var) && is_row(context, var))
 	{
 		row = makeNode(RowExpr);
-		expandRTE(rt_fetch(var->varno, context->query->rtable), var->varno, 0, -1, true, NULL, &row->args);
+		compat_expand_rte(rt_fetch(var->varno, context->query->rtable), var->varno, NULL, &row->args);
 		row->row_typeid = var->vartype;
 		row->row_format = COERCE_IMPLICIT_CAST;
 		row->location = -1;

@@ -9,18 +9,13 @@
 
 #include "pg_compat.h"
 
-#include "catalog/pg_type.h"
-#include "nodes/nodeFuncs.h"
 #include "pgtime.h"
 #include "utils/builtins.h"
 #include "utils/hsearch.h"
 #include "utils/memutils.h"
 #include "utils/timestamp.h"
 
-#include "query/pipeline/host_call.h"
 #include "query/pipeline/time_zone.h"
-#include "query/pipeline/translate_constant.h"
-#include "query/pipeline/translate_expr.h"
 
 /* Zones with rules for ever are followed up to here; later instants are left to PostgreSQL. */
 #define LAST_TRANSITION_YEAR 2150
@@ -129,8 +124,8 @@ table_as_value(const PenumbraTimeZone *table)
 	return value;
 }
 
-static bytea *
-unknown_zone(void)
+bytea *
+time_zone_unknown(void)
 {
 	return (bytea *) cstring_to_text("");
 }
@@ -143,11 +138,10 @@ time_zone_named(const text *name)
 
 	text_to_cstring_buffer(name, short_name, sizeof(short_name));
 	tz = compat_time_zone(short_name);
-	return tz == NULL ? unknown_zone() : table_as_value(table_of(tz));
+	return tz == NULL ? time_zone_unknown() : table_as_value(table_of(tz));
 }
 
-/* An offset, as PostgreSQL takes it. */
-static bytea *
+bytea *
 time_zone_of_interval(const Interval *interval)
 {
 	static const int64 always = PG_INT64_MIN;
@@ -155,41 +149,6 @@ time_zone_of_interval(const Interval *interval)
 	PenumbraTimeZone table = {1, &always, &seconds, PG_INT64_MAX};
 
 	if (interval->month != 0 || interval->day != 0 || interval->time / USECS_PER_DAY != 0)
-		return unknown_zone();
+		return time_zone_unknown();
 	return table_as_value(&table);
-}
-
-/* Of a zone that planning does not know the rows may be unsupported, as of one that is unknown. */
-PenumbraExpr
-time_zone_translate(Translation *translation, Node *zone)
-{
-	bool		is_interval = exprType(zone) == INTERVALOID;
-	bool		is_null = false;
-	Datum		datum = (Datum) 0;
-	bytea	   *value = unknown_zone();
-
-	if (IsA(zone, Const))
-	{
-		datum = ((Const *) zone)->constvalue;
-		is_null = ((Const *) zone)->constisnull;
-	}
-	else if (!translation_is_runtime(zone))
-		return is_interval ? translation_refuse(translation, "zone that is an interval of the row")
-			: host_call_zone(translation, zone);
-	else if (translate_expr(translation, zone) < 0)
-		return -1;
-	else if (translation->runtime_values != NULL)
-	{
-		const RuntimeValue *known = &translation->runtime_values[translation_runtime_index(translation, zone)];
-
-		if (known->has_failed)
-			return translate_failure(translation, PENUMBRA_TEXT);
-		datum = known->value;
-		is_null = known->isnull;
-	}
-	if (!is_null && (IsA(zone, Const) || translation->runtime_values != NULL))
-		value = is_interval ? time_zone_of_interval(DatumGetIntervalP(datum)) : time_zone_named(DatumGetTextPP(datum));
-	if (!is_null && IsA(zone, Const) && VARSIZE_ANY_EXHDR(value) == 0)
-		return translation_refuse(translation, "time zone that has no table");
-	return translate_datum(translation, TEXTOID, PointerGetDatum(value), is_null);
 }

@@ -10,16 +10,19 @@
 
 #include "postgres.h"
 
+#include "utils/timestamp.h"
+
 #include "penumbra/engine.h"
-#include "query/pipeline/translation.h"
 
 /* Of the session, valid until the zone changes. */
 extern const PenumbraTimeZone *time_zone_of_session(void);
 
-/* PenumbraZoneHeader of the zone of that name or abbreviation; empty: there is none, or it has no one table. */
+/*
+ * PenumbraZoneHeader: of the zone of that name or abbreviation, of that offset, and of no zone, which the others give
+ * where there is none, or none with one table.
+ */
 extern bytea *time_zone_named(const text *name);
-
-/* A zone, by its name or as an interval, as an argument of the engine's functions. */
-extern PenumbraExpr time_zone_translate(Translation *translation, Node *zone);
+extern bytea *time_zone_of_interval(const Interval *interval);
+extern bytea *time_zone_unknown(void);
 
 #endif							/* PENUMBRA_TIME_ZONE_H */

@@ -26,13 +26,13 @@
 #include "query/pipeline/host_call.h"
 #include "query/pipeline/init_plans.h"
 #include "query/pipeline/pipeline.h"
-#include "query/pipeline/time_zone.h"
 #include "query/pipeline/translate_collation.h"
 #include "query/pipeline/translate_constant.h"
 #include "query/pipeline/translate_expr.h"
 #include "query/pipeline/translate_node.h"
 #include "query/pipeline/translate_regex.h"
 #include "query/pipeline/translate_type.h"
+#include "query/pipeline/translate_zone.h"
 #include "query/pipeline/translation.h"
 
 /* The engine takes 200 levels of calls; casts that change nothing are levels here only. */
@@ -245,7 +245,7 @@ translate_zoned(Translation *translation, const FunctionMapping *mapping, List *
 
 	if (!translate_args(translation, is_first ? list_copy_tail(nodes, 1) : list_copy_head(nodes, count - 1), args))
 		return -1;
-	args[count - 1] = time_zone_translate(translation, is_first ? linitial(nodes) : llast(nodes));
+	args[count - 1] = translate_zone(translation, is_first ? linitial(nodes) : llast(nodes));
 	return args[count - 1] < 0 ? -1 : translate_call(translation, mapping->function, result, args, count);
 }
 

@@ -174,8 +174,8 @@ column_of_child(const PlannerInfo *root, Index relid, AttrNumber parents_number)
 }
 
 /*
- * A column of the child's own columns.  Children of a table have their parent's number, and so one of pipelines.  Members
- * of UNION ALL are tables of their own, with other columns, and may have the expression for themselves.
+ * A column of the child's own columns.  Children of a table have their parent's number: they are one relation of
+ * pipelines.  Members of UNION ALL have other columns, and may have the expression for themselves.
  */
 static ExpressionColumn *
 make_column_of_child(PlannerInfo *root, AppendRelInfo *appinfo, const ExpressionColumn *parent)
