@@ -42,6 +42,7 @@
 #include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
 #include "optimizer/paths.h"
+#include "parser/scansup.h"
 #include "pgstat.h"
 #include "storage/bufmgr.h"
 #include "storage/proc.h"
@@ -50,6 +51,7 @@
 #include "tcop/tcopprot.h"
 #include "utils/acl.h"
 #include "utils/date.h"
+#include "utils/datetime.h"
 #include "utils/fmgroids.h"
 #include "utils/jsonb.h"
 #include "utils/lsyscache.h"
@@ -1151,6 +1153,39 @@ typedef JsonbInState CompatJsonbBuilder;
 #else
 #define compat_copy_is_text(options) ((options)->format == COPY_FORMAT_TEXT)
 #define compat_copy_is_csv(options) ((options)->format == COPY_FORMAT_CSV)
+#endif
+
+/*
+ * The zone that AT TIME ZONE takes for the name, an abbreviation or a zone's.  NULL: there is none, or its offset is
+ * not that of a zone alone.  From 16 on errors of abbreviations are soft.
+ */
+static inline pg_tz *
+compat_time_zone(const char *name)
+{
+	char	   *lower_case = downcase_truncate_identifier(name, strlen(name), false);
+	pg_tz	   *tz = NULL;
+	int			offset_seconds = 0;
+	int			kind;
+
+#if PG_VERSION_NUM < 160000
+	kind = DecodeTimezoneAbbrev(0, lower_case, &offset_seconds, &tz);
+#else
+	DateTimeErrorExtra error;
+
+	if (DecodeTimezoneAbbrev(0, lower_case, &kind, &offset_seconds, &tz, &error) != 0)
+		return NULL;
+#endif
+	if (kind == TZ || kind == DTZ)
+		return pg_tzset_offset(-offset_seconds);
+	return kind == DYNTZ ? NULL : pg_tzset(name);
+}
+
+/* 18 has columns of rows before and after a change. */
+#if PG_VERSION_NUM < 180000
+#define compat_expand_rte(rte, rtindex, names, vars) expandRTE(rte, rtindex, 0, -1, true, names, vars)
+#else
+#define compat_expand_rte(rte, rtindex, names, vars) \
+	expandRTE(rte, rtindex, 0, VAR_RETURNING_DEFAULT, -1, true, names, vars)
 #endif
 
 #endif							/* PENUMBRA_PG_COMPAT_H */

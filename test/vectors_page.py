@@ -48,7 +48,13 @@ WITHOUT_EXTREMES = {"bytea", "macaddr", "macaddr8", "bit", "varbit", '"char"', "
 # What PostgreSQL has of bytes, and the engine of text.
 OF_BYTES = ("function\tOCTET_LENGTH\toctet_length\tinteger\tbytea", "function\tCONCAT\t||\tbytea\tbytea\tbytea",
             "aggregate\tstring_agg\tbytea\tbytea\tbytea", "function\tMD5\tmd5\ttext\tbytea")  # fmt: skip
-OTHER_TYPES = ["bytea"]
+OTHER_TYPES = ["bytea", "time"]
+# Of more arguments than the tables have.
+OF_MANY = tuple(f"function\tWIDTH_BUCKET\twidth_bucket\tinteger\t{t}\tconstant {t}\tconstant {t}\tconstant integer"
+                for t in ("double precision", "numeric"))  # fmt: skip
+# The engine has times as numbers.
+OF_TIMES = {"EXTRACT", "DATE_PART", "TIME_OF_DAY", "TIMESTAMP_TYPMOD"}
+BESIDE_TIMES = {"interval", "date", "timestamp"}
 # The result's type and the arguments', where the engine has text for bytea.
 SIGNATURES_OF_BYTES = {"SHA256": ["bytea", "bytea"], "ENCODE": ["text", "bytea", "constant text"],
                        "DECODE": ["bytea", "text", "constant text"], "BYTEA": ["bytea", "text"]}  # fmt: skip
@@ -65,6 +71,9 @@ WRITTEN = {
     "IN_LIST": "`IN (...)`, `= ANY (array)`", "NOT_IN_LIST": "`NOT IN (...)`, `<> ALL (array)`",
     "CASE": "`CASE WHEN ... THEN ... ELSE ... END`", "NEG": "`-` (of one)", "MOD": "`%`, `mod`", "ABS": "`abs`, `@`",
     "CEIL": "`ceil`, `ceiling`", "SQRT": "`sqrt`, `|/`", "POWER": "`power`, `pow`, `^`",
+    "TIME_OF_DAY": "cast to `time`", "TIMESTAMP_TYPMOD": "cast to `timestamp(n)`, `timestamptz(n)`, `time(n)`",
+    "AT_ZONE": "`AT TIME ZONE` with the zone's name, also of a column whose values repeat, a fixed abbreviation or an interval",
+    "DATE_TRUNC": "`date_trunc`, also in a zone", "WIDTH_BUCKET": "`width_bucket`, also of an array of up to 32 constants of any type",
     "CAST": "`CAST`, `::`", "COMPARED_AS": "dates and timestamps compared with each other", "NUMERIC_TYPMOD": "cast to `numeric(p, s)`", "VARCHAR_TYPMOD": "cast to `varchar(n)`",
     "BPCHAR_TYPMOD": "cast to `char(n)`", "LENGTH": "`length`, `char_length`, `character_length`",
     "REGEX_MATCHES": "`~`, `~*`, `SIMILAR TO`, `regexp_like`", "REGEX_MATCHES_NOT": "`!~`, `!~*`, `NOT SIMILAR TO`",
@@ -215,8 +224,9 @@ filtered, grouped and sorted. Not those with functions that are `VOLATILE` or wi
 the rules of `json_agg`. `range_agg` and `range_intersect_agg` need no order, but for ranges whose equal bounds can be
 written differently (`numrange`).
 
-`count(DISTINCT (a, b))` of a row runs in vectors where each column is of an integer type, `boolean`, `date`,
-`timestamp`, `timestamptz`, `text`, `varchar` or `numeric(p, s)`, so that equal values are written alike.
+`count(DISTINCT (a, b))` of a row runs in vectors where equal values of each column are written alike: not of `real`,
+`double precision`, `numeric` without a scale, `interval`, `character`, types of extensions, documents, arrays, ranges
+that are compared by PostgreSQL and composites.
 """
 
 WINDOWS = """
@@ -292,8 +302,11 @@ Reasons that depend on collations and on the shape of the query are in the [READ
 """
 
 
-def with_bytes(line: str) -> str:
+def as_in_sql(line: str) -> str:
+    """With the types of PostgreSQL that the engine has in other ones."""
     kind, *fields = line.split("\t")
+    if kind in ("function", "field") and (fields[0] in OF_TIMES or BESIDE_TIMES & set(fields)):
+        return line.replace("bigint", "time")
     if kind != "function" or fields[0] not in SIGNATURES_OF_BYTES:
         return line
     return "\t".join([kind, *fields[:2], *SIGNATURES_OF_BYTES[fields[0]]])
@@ -402,7 +415,7 @@ def page(lines: list[str]) -> str:
             aggregates.setdefault(name, defaultdict(list))[result].append(tuple(arguments))
         elif kind == "field":
             identifier, of, field = rest
-            if field not in fields[(identifier, of)]:
+            if of != "text" and field not in fields[(identifier, of)]:
                 fields[(identifier, of)].append(field)
         elif kind == "refused" and not SHOWN_ABOVE.search(rest[1]):
             reasons[rest[1]] = None
@@ -448,7 +461,7 @@ def table(lines: list[str]) -> str:
             collations[rest[0]] = rest[1]
         elif kind == "function":
             functions[rest[0]].append(", ".join((*rest[3:], rest[2])))
-        elif kind == "field" and rest[2] not in fields[f"{rest[0]} {rest[1]}"]:
+        elif kind == "field" and rest[1] != "text" and rest[2] not in fields[f"{rest[0]} {rest[1]}"]:
             fields[f"{rest[0]} {rest[1]}"].append(rest[2])
         elif kind == "aggregate" and (rest[0], tuple(rest[2:])) not in NOT_IN_SQL:
             aggregates[rest[0]].append(", ".join((*rest[2:], rest[1])))
@@ -476,7 +489,8 @@ def main() -> int:
     parser = argparse.ArgumentParser()
     parser.add_argument("--check", action="store_true", help="fail if what is in the tree is another")
     options = parser.parse_args()
-    lines = [with_bytes(line) for line in run([PRINT_TABLES], check=True, capture_output=True, text=True).stdout.splitlines()]
+    lines = [as_in_sql(line) for line in run([PRINT_TABLES], check=True, capture_output=True, text=True).stdout.splitlines()]
+    lines += OF_MANY
     made = {PAGE: page(lines), TABLE: table(with_images(lines))}
     if not options.check:
         for path, text in made.items():

@@ -139,18 +139,21 @@ class Writer:
         self.zone = "-"
 
     def case(self, function, result, types, values, expression):
-        """expression: SQL with {0}, {1} for the arguments."""
-        literals = [literal(t, v) for t, v in zip(types, values)]
+        """expression: SQL with {0}, {1} for the arguments. One of type zone is the session's."""
+        literals = [quoted(self.zone) if t == "zone" else literal(t, v) for t, v in zip(types, values)]
         sql = expression.format(*literals)
         shown = f"({sql})::text" if result == "numeric" else f"encode({SEND_RESULT[result]}({sql}),'hex')"
         line = "', '".join([self.zone, function, result]) + f"', pg_temp.run({quoted(shown)})"
         for type_name, text in zip(types, literals):
+            if type_name == "zone":
+                line += ", 'zone', 'zone'"
+                continue
             shown_argument = f"({text})::text" if type_name == "numeric" else f"encode({SEND[type_name]}({text}),'hex')"
             line += f", '{type_name}', pg_temp.run({quoted(shown_argument)})"
         print(f"SELECT concat_ws(E'\\t', '{line});")
 
     def product(self, function, result, types, expression, values=None, nulls=False):
-        columns = [list((values or {}).get(i, VALUES[t])) for i, t in enumerate(types)]
+        columns = [["zone"] if t == "zone" else list((values or {}).get(i, VALUES[t])) for i, t in enumerate(types)]
         if nulls:
             columns = [c + [NULL] for c in columns]
         for row in itertools.product(*columns):
@@ -265,6 +268,16 @@ def casts(w):
                            else f'"varchar"({{0}}::varchar, {{1}} + 4, {{2}})::text')
 
 
+def buckets(w):
+    for type_name, values in {
+        "float8": [*VALUES["float8"], "2.4", "0.245", "3", "1", "10"],
+        "numeric": [*VALUES["numeric"], "2.4", "3", "10", "9.9999999999999999999999", "0.3333333333333333333333333333333333"],
+    }.items():
+        for low, high in [("0", "3"), ("0.1", "3"), ("10", "-2.5"), ("-1", "1")]:
+            w.product("WIDTH_BUCKET", "int4", [type_name, type_name, type_name, "int4"], "width_bucket({0}, {1}, {2}, {3})",
+                      {0: values, 1: [low], 2: [high], 3: ["1", "7", "20", "1000"]})
+
+
 def texts(w):
     for name, operator in {"LIKE": "LIKE", "NOT_LIKE": "NOT LIKE", "ILIKE": "ILIKE", "NOT_ILIKE": "NOT ILIKE"}.items():
         values = {0: VALUES["text"], 1: PATTERNS}
@@ -337,6 +350,25 @@ def dates(w):
     w.product("TIMESTAMP_TYPMOD", "timestamp", ["timestamp", "int4"], 'pg_catalog."timestamp"({0}, {1})',
               {1: ["0", "1", "3", "5", "6"]})
     w.product("TIME_OF_DAY", "int8", ["timestamp"], "(extract(epoch from {0}::time) * 1000000)::bigint")
+    time = "(time '00:00' + {} * interval '1 us')"
+    as_number = "(extract(epoch from {}) * 1000000)::bigint"
+    times = ["0", "1", "45296789012", "86399999999", "86399500000", "3600000000"]
+    for field in [*FIELDS[:5], "epoch"]:
+        w.product("EXTRACT", "numeric", ["text", "int8"], f"extract({field} from {time.format('{1}')})", {0: [field], 1: times})
+        w.product("DATE_PART", "float8", ["text", "int8"], f"date_part({{0}}, {time.format('{1}')})", {0: [field], 1: times})
+    w.product("TIMESTAMP_TYPMOD", "int8", ["int8", "int4"],
+              as_number.format('pg_catalog."time"(' + time.format("{0}") + ", {1})"), {0: times, 1: ["0", "1", "3", "6"]})
+    for name, operator in {"ADD": "+", "SUB": "-"}.items():
+        w.product(name, "int8", ["int8", "interval"], as_number.format(f"({time.format('{0}')} {operator} {{1}})"), {0: times})
+    w.product("ADD", "int8", ["interval", "int8"], as_number.format(f"({{0}} + {time.format('{1}')})"), {1: times})
+    w.product("SUB", "interval", ["int8", "int8"], f"({time.format('{0}')} - {time.format('{1}')})", {0: times, 1: times})
+    w.product("ADD", "timestamp", ["date", "int8"], f"({{0}} + {time.format('{1}')})", {1: times})
+    w.product("CAST", "interval", ["int8"], f"{time.format('{0}')}::interval", {0: times})
+    w.product("CAST", "int8", ["interval"], as_number.format("{0}::time"))
+    for name in ["hours", "days", "interval"]:
+        w.product(f"JUSTIFY_{name.upper()}", "interval", ["interval"], f"justify_{name}({{0}})",
+                  {0: [*VALUES["interval"], "35 days -25:00:00", "-1 mon 31 days 25:00:00", "1 mon -1 days 01:00:00",
+                       "2147483647 mons 30 days", "2147483647 days 24:00:00", "-1 mon 00:00:01", "1 mon -00:00:01"]})
     strides = ["15 minutes", "1 day", "7 days 00:00:00.000001", "00:00:00.3"]
     w.product("DATE_BIN", "timestamp", ["interval", "timestamp", "timestamp"], "date_bin({0}, {1}, {2})",
               {0: strides, 1: [v for v in VALUES["timestamp"] if not v.startswith("1") and "BC" not in v],
@@ -374,6 +406,10 @@ def zoned(w):
         w.product("CAST", "timestamptz", ["timestamp"], "{0}::timestamptz", locals_)
         w.product("CAST", "timestamptz", ["date"], "{0}::timestamptz", local_dates)
         w.product("CAST", "timestamp", ["timestamptz"], "{0}::timestamp")
+        w.product("AT_ZONE", "timestamptz", ["timestamp", "zone"], "({0} AT TIME ZONE {1})", locals_)
+        w.product("AT_ZONE", "timestamp", ["timestamptz", "zone"], "({0} AT TIME ZONE {1})")
+        for field in ["second", "hour", "day", "week", "year"]:
+            w.product("DATE_TRUNC", "timestamptz", ["text", "timestamptz", "zone"], "date_trunc({0}, {1}, {2})", {0: [field]})
         # The years at the ends are outside of the table.
         w.product("CAST", "timestamptz", ["text"], "{0}::timestamptz",
                   {0: [text for text in INSTANTS if text not in ("0001-01-01", "9999-12-31")]})
@@ -428,7 +464,7 @@ def main():
         random_values(random.Random(options.seed), options.random)
     prologue()
     w = Writer()
-    for topic in (comparisons, logic, arithmetic, casts, texts, dates, zoned):
+    for topic in (comparisons, logic, arithmetic, buckets, casts, texts, dates, zoned):
         topic(w)
     print("ROLLBACK;")
 

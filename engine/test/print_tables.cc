@@ -49,9 +49,9 @@ void ForEachTypes(int count, Types* types, const std::function<void()>& visit) {
 class FunctionPrinter {
  public:
   explicit FunctionPrinter(PenumbraFunction function) : function_(function) {
-    session_.zone_from_us = {INT64_MIN};
-    session_.zone_offset_seconds = {0};
-    session_.zone_valid_until_us = INT64_MAX;
+    session_.zone.from_us = {INT64_MIN};
+    session_.zone.offset_seconds = {0};
+    session_.zone.valid_until_us = INT64_MAX;
   }
 
   void Print() {

@@ -130,13 +130,13 @@ class DocumentQueryGenerator:
     def _text(self) -> str:
         value = self.json()
         steps = [self._step() for _ in range(self.choose.choice((0, 0, 1, 2)))]
-        kind = self.choose.randrange(12)
+        kind = self.choose.randrange(15)
         if kind < 6:
             return "(doc" + "".join(f" -> {step}" for step in steps) + f" ->> {self._step()})"
         if kind < 8:
             return f"(({value}) #>> ARRAY[]::text[])"
         return (
-            f"jsonb_typeof({value})", f"({value})::text", f"jsonb_path_query_array(doc, {_literal(self._json_path())})::text",
+            f"jsonb_typeof({value})", f"({value})::text", "array_to_string(ints, ',')", "array_to_string(texts[1:2], '|', '-')", "array_dims(ints)", f"jsonb_path_query_array(doc, {_literal(self._json_path())})::text",
             f"md5(({value})::text)",
         )[kind - 8]  # fmt: skip
 
@@ -149,6 +149,7 @@ class DocumentQueryGenerator:
             "cardinality(ints)", "ints[1]", "ints[2]", "ints[0]", "array_length(ints, 1)", "array_lower(texts, 1)", "ints[1][2]", "array_ndims(ints)",
             "(CASE array_ndims(ints) WHEN 1 THEN array_position(ints, 3) END)", "cardinality(ints[2:3])",
             "(CASE WHEN ints[2] > 3 THEN ints[2] ELSE cardinality(texts) END)", "(mood > 'sad')::integer", "array_upper(ints, 1)",
+            "cardinality(array_remove(ints, 3))", "cardinality(array_cat(ints[1:1], ints[2:2]))", "(CASE array_ndims(texts) WHEN 1 THEN array_position(texts, 'red') END)",
             "(SELECT count(*) FROM unnest(texts) WITH ORDINALITY u (e, n) WHERE n > 1 AND e > 'g')",
         ))  # fmt: skip
 
@@ -176,7 +177,7 @@ class DocumentQueryGenerator:
         return self.choose.choice((self.text, self.text, lambda: f"{self.number()}::text", lambda: f"({self.condition()})", lambda: "mood"))()
 
     def _whole(self) -> str:
-        kinds = ["ints", "texts", "ints", "texts", "ints[1:2]", "mood"] + ["doc", f"({self.json()})", f"({self.json()})"] * self.is_plain
+        kinds = ["ints", "texts", "ints", "texts", "ints[1:2]", "texts[2:]", "array_remove(texts, 'red')", "array_replace(ints, 3, 4)", "mood"] + ["doc", f"({self.json()})", f"({self.json()})"] * self.is_plain
         return self.choose.choice(kinds)
 
     # ------------------------------------------------------------ what is cached, and queries
@@ -196,7 +197,19 @@ class DocumentQueryGenerator:
     def expressions(self) -> list[str]:
         return self.texts[: self.choose.choice((0, 1, 3))]
 
+    def _rows_of(self, table: str) -> str:
+        """The table, or a UNION ALL of members that have its columns in one way or another."""
+        if self.choose.random() < 0.8:
+            return table
+        other = self.choose.choice((
+            f"SELECT id + 10000, doc, ints, texts, mood FROM {table}", f"SELECT * FROM (TABLE {table} UNION ALL TABLE {table}) n WHERE false",
+            f"SELECT id - 10000, doc -> {self._key()}, ints, texts, 'ok' FROM {table}", f"SELECT -id - 1, doc, ints, texts, mood FROM {table} WHERE mood < 'happy'",
+            f"SELECT id + 10000, doc, ints, texts, mood FROM {table} UNION ALL SELECT id + 20000, doc, ints, texts, mood FROM {table}",
+        ))  # fmt: skip
+        return f"(SELECT * FROM {table} UNION ALL {other}) AS all_rows"
+
     def query(self, table: str) -> str:
+        table = self._rows_of(table)
         where = f" WHERE {self.condition()}" if self.choose.random() < 0.4 else ""
         elements = self.choose.choice((
             "unnest(ints)", "unnest(texts)", f"jsonb_array_elements_text(CASE jsonb_typeof({self.json()}) WHEN 'array' THEN '[1]'::jsonb END)",
@@ -221,5 +234,7 @@ class DocumentQueryGenerator:
             f"SELECT id, row_number() OVER (PARTITION BY {value} ORDER BY id), lag({self.text()}) OVER (ORDER BY id) FROM {table}{where}",
             f"SELECT mood, array_agg({value} ORDER BY id), string_agg({self.text()}, '|' ORDER BY id) FROM {table}{where} GROUP BY 1",
             f"SELECT mood, jsonb_agg({value} ORDER BY id), max(mood) FROM {table}{where} GROUP BY 1",
+            f"SELECT to_jsonb(r), row_to_json(r)::text FROM {table.removesuffix(' AS all_rows')} AS r{where} ORDER BY id DESC LIMIT 9",
+            f"SELECT id, x #>> '{{}}', x ->> 'a' FROM {table}, jsonb_path_query(doc, {_literal(self._json_path())}) AS x{where}",
             f"SELECT a.id, a.n FROM (SELECT id, {self.number()} AS n FROM {table}) a WHERE n > (SELECT min({self.number()}) FROM {table})",
         ))  # fmt: skip

@@ -101,6 +101,7 @@ REGEXES = ["'^[a-m]'", "'e.*e'", "'(re|gr)'", "'^$'", "'\\d\\d'", "'RED'"]
 FIELDS_D = ["year", "month", "day", "quarter", "dow", "isodow", "doy", "week", "isoyear", "century", "decade",
             "millennium", "epoch", "julian"]  # fmt: skip
 FIELDS_TS = FIELDS_D + ["hour", "minute", "second", "milliseconds", "microseconds"]
+ZONES = ["'Europe/Berlin'", "'America/New_York'", "'EST'", "(CASE WHEN {i2} > 0 THEN 'Australia/Lord_Howe' ELSE 'UTC' END)"]
 TRUNC = ["microseconds", "milliseconds", "second", "minute", "hour", "day", "week", "month", "quarter", "year",
          "decade", "century", "millennium"]  # fmt: skip
 
@@ -443,6 +444,15 @@ def _fill_templates() -> None:
          "{mon}::numeric", "log(abs({num}) + 1)", "width_bucket({num}, 0, 10, 3)::numeric", "date_part('epoch', {iv})::numeric")
     _add("f8", 1, "cbrt({f8})", "degrees({f8})", "sin({f8})", "atan2({f8}, {f8})", "log(abs({f8}) + 1)", "({mon} / nullif({mon}, '0'))", "tanh({f8})")
     _add("tod", 1, "({tod} + {=iv})", "{ts}::time", "({tod} - {=iv})", "make_time({small}, {small}, 1.5)", "{ttz}::time")
+    _add("tod", 2, "{tod}::time(0)", "{ts}::time(3)", "{iv}::time", "({=iv} + {tod})")
+    _add("iv", 1, "justify_days({iv})", "justify_interval({iv})", "({tod} - {=tod})")
+    _add("ts", 1, "({d} + {tod})", "({tod} + {d})", "({tz} AT TIME ZONE {zone})", "(({ts} AT TIME ZONE interval '-05:30') AT TIME ZONE {zone})")
+    _add("tz", 1, "({ts} AT TIME ZONE {zone})", "date_trunc({trunc}, {tz}, {zone})")
+    _add("num", 1, "extract(epoch FROM {tod})", "extract(second FROM {tod})", "extract(hour FROM {tz} AT TIME ZONE {zone})")
+    _add("i4", 2, "width_bucket({f8}, 10, -2.5, {small} + 1)", "width_bucket({num}, -10, 500, 12)", "width_bucket({i4}, 0, 1000, 20)",
+         "width_bucket({num}, ARRAY[0, 1.5, 100])", "width_bucket({f8}, ARRAY[-1, 0, 7.5])", "width_bucket({ts}, ARRAY[{=ts}, 'infinity'])",
+         "width_bucket({d}, ARRAY['1995-01-01'::date, '2000-01-01'])", "extract(minute FROM {tod})::integer")
+    _add("bool", 1, "isfinite({d})", "isfinite({tz})", "{tod} + '8 hours' < {=tod}")
     _add("ttz", 1, "({ttz} + {=iv})", "({ttz} AT TIME ZONE 'UTC')")
     _add("iv", 1, "({tod} - {tod})", "{tod}::interval", "justify_days({iv})", "make_interval(hours => {i2})")
     _add("mon", 1, "({mon} + '1.00')", "({mon} * 2)", "({mon} / 3)", "{i4}::money", "{n2}::money")
@@ -577,6 +587,7 @@ class ExpressionGenerator:
             "digits": lambda: str(self.choose.randint(-2, 6)),
             "exponent": lambda: pick(["0", "1", "2", "2.0", "3", "4", "5", "-1", "0.5"]),
             "trunc": lambda: f"'{pick(TRUNC)}'",
+            "zone": lambda: self._fill(pick(ZONES), depth),
             "field_ts": lambda: f"'{pick(FIELDS_TS)}'",
             "field_d": lambda: f"'{pick(FIELDS_D)}'",
             "field_ts_bare": lambda: pick(FIELDS_TS),

@@ -124,6 +124,7 @@ typedef struct PenumbraPlanOptions {
   bool encoding_is_utf8;             /* false: a single-byte encoding */
   const PenumbraTimeZone *time_zone; /* copied; NULL: timestamptz functions that need it are refused */
   bool power_scale_by_result;        /* whole powers of numeric: 16 significant digits, not 16 decimals */
+  bool width_bucket_divides_first;   /* count * ((x - low) / (high - low)), not (count * (x - low)) / (high - low) */
 } PenumbraPlanOptions;
 
 PenumbraPlan *penumbra_plan_create(const PenumbraPlanOptions *options);

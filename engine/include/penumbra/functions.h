@@ -84,16 +84,24 @@ typedef enum PenumbraCollationUse {
   /* bytea is text here; BYTEA(text) is the cast; ENCODE and DECODE(x, format text constant) */ \
   X(MD5, "md5", NONE, kUnknown) X(SHA256, "sha256", NONE, kUnknown) X(ENCODE, "encode", NONE, kUnknown) \
   X(DECODE, "decode", NONE, kUnknown) X(BYTEA, "cast", NONE, kUnknown) \
+  /* a time of day is int8, microseconds, and in the places of PostgreSQL's time */ \
   /* dates: EXTRACT(field text constant, x) -> numeric; DATE_PART -> float8; DATE_TRUNC(field, x) */ \
   X(EXTRACT, "extract", EQUALITY, kUnknown) X(DATE_PART, "date_part", EQUALITY, kUnknown) \
   X(DATE_TRUNC, "date_trunc", EQUALITY, kUnknown) \
-  /* TIME_OF_DAY(timestamp or timestamptz) -> int8, microseconds; TIMESTAMP_TYPMOD(x, digits of a second int4) */ \
+  /* TIME_OF_DAY(timestamp or timestamptz) -> int8; TIMESTAMP_TYPMOD(x, digits of a second int4) */ \
   X(TIME_OF_DAY, "time", EQUALITY, kUnknown) X(TIMESTAMP_TYPMOD, "timestamp()", EQUALITY, kUnknown) \
+  /* AT_ZONE(timestamp or timestamptz, zone text: PenumbraZoneHeader) -> the other; \
+     DATE_TRUNC(field, timestamptz, zone) */ \
+  X(AT_ZONE, "AT TIME ZONE", EQUALITY, kUnknown) \
   /* (seconds since 1970 float8) -> timestamptz */ \
   X(TO_TIMESTAMP, "to_timestamp", EQUALITY, kUnknown) \
   /* DATE_BIN(stride interval constant, x, origin constant); MAKE_DATE(year, month, day) */ \
   X(DATE_BIN, "date_bin", EQUALITY, kUnknown) X(MAKE_DATE, "make_date", EQUALITY, kUnknown) \
-  X(AGE, "age", EQUALITY, kUnknown)
+  X(AGE, "age", EQUALITY, kUnknown) \
+  X(JUSTIFY_HOURS, "justify_hours", EQUALITY, kUnknown) X(JUSTIFY_DAYS, "justify_days", EQUALITY, kUnknown) \
+  X(JUSTIFY_INTERVAL, "justify_interval", EQUALITY, kUnknown) \
+  /* WIDTH_BUCKET(float8 or numeric, low constant, high constant, count int4 constant) -> int4 */ \
+  X(WIDTH_BUCKET, "width_bucket", EQUALITY, kUnknown)
 
 typedef enum PenumbraFunction {
 #define PENUMBRA_FUNCTION_ENUM(id, name, collation, scale) PENUMBRA_FN_##id,

@@ -170,7 +170,7 @@ typedef struct PenumbraRowRange {
 } PenumbraRowRange;
 
 /*
- * Offsets of the session's time zone, sorted: from instants utc_from_us[i] (PostgreSQL epoch) the
+ * Offsets of a time zone, sorted: from instants utc_from_us[i] (PostgreSQL epoch) the
  * local time is UTC + offset_seconds[i]. Valid for instants in [utc_from_us[0], valid_until_us).
  * A query that meets an instant outside ends with PENUMBRA_UNSUPPORTED.
  */
@@ -180,6 +180,15 @@ typedef struct PenumbraTimeZone {
   const int32_t *offset_seconds;
   int64_t valid_until_us;
 } PenumbraTimeZone;
+
+/*
+ * Another zone, as a value of type text: this, then the `count` instants of such a table and the `count` offsets. Text
+ * that is empty is a zone that nobody knows: rows that need it are unsupported.
+ */
+typedef struct PenumbraZoneHeader {
+  int64_t valid_until_us;
+  uint64_t count;
+} PenumbraZoneHeader;
 
 #ifdef __cplusplus
 }

@@ -22,13 +22,19 @@ namespace penumbra {
 
 class Collation;
 
+// See PenumbraTimeZone; empty: not given.
+struct ZoneTable {
+  std::vector<int64_t> from_us;
+  std::vector<int32_t> offset_seconds;
+  int64_t valid_until_us = 0;
+};
+
 // Of the session: what functions may depend on. Immutable after the plan is built.
 struct Session {
   bool encoding_is_utf8 = true;
   bool power_scale_by_result = false;  // see PenumbraPlanOptions
-  std::vector<int64_t> zone_from_us;   // see PenumbraTimeZone; empty: not given
-  std::vector<int32_t> zone_offset_seconds;
-  int64_t zone_valid_until_us = 0;
+  bool width_bucket_divides_first = false;
+  ZoneTable zone;
 };
 
 // The values of shared subexpressions on the batch in hand, so that each is computed once per batch.

@@ -8,6 +8,7 @@
 
 #include "function/calendar.h"
 #include "function/cast_from_text.h"
+#include "function/datetime.h"
 #include "function/registry.h"
 #include "function/time_zone.h"
 #include "vector/error.h"
@@ -214,14 +215,45 @@ int64_t TimestampToTimestamptz(int64_t us, TimeZone& zone) {
   return IsInfiniteTimestamp(us) ? us : CheckedUtc(zone.ToUtc(us), PENUMBRA_TIMESTAMP_OUT_OF_RANGE, "");
 }
 
+PenumbraInterval TimeOfDayToInterval(int64_t time_us, TimeZone&) { return {time_us, 0, 0}; }
+
+int64_t IntervalToTimeOfDay(PenumbraInterval interval, TimeZone&) {
+  CheckFinite(interval);
+  return FloorModulo(interval.time_us, kDayUs);
+}
+
 template <typename From, typename To, To (*kFunction)(From, TimeZone&)>
 Vector CastTime(const Expr& expr, const Vector* args, uint32_t rows, EvalContext& context) {
   const View<From> in = ViewOf<From>(args[0], rows, context.arena);
   To* out = context.arena.AllocateArray<To>(rows);
-  if (args[0].validity != nullptr) std::fill_n(out, rows, To{0});
+  if (args[0].validity != nullptr) std::fill_n(out, rows, To{});
   TimeZone zone(context.session);
   ForEachValid(args[0].validity, rows, [&](uint32_t i) { out[i] = kFunction(in[i], zone); });
   return FlatVector(expr.type, out, args[0].validity);
+}
+
+// AT TIME ZONE: the same casts, in a zone that is an argument.
+template <int64_t (*kFunction)(int64_t, TimeZone&)>
+Vector ConvertAtZone(const Expr& expr, const Vector* args, uint32_t rows, EvalContext& context) {
+  const View<int64_t> in = ViewOf<int64_t>(args[0], rows, context.arena);
+  const uint64_t* validity = StrictValidity(expr, args, rows, context.arena);
+  int64_t* out = context.arena.AllocateArray<int64_t>(rows);
+  if (validity != nullptr) std::fill_n(out, rows, int64_t{0});
+  ZoneArgument zones(static_cast<const ZoneTable*>(expr.state.get()), args[1], rows, context.arena);
+  ForEachValid(validity, rows, [&](uint32_t i) { out[i] = kFunction(in[i], zones.Of(i)); });
+  return FlatVector(expr.type, out, validity);
+}
+
+Binding BindAtZone(const CallSite& call) {
+  Binding binding;
+  if (call.args.size() != 2 || call.args[1]->type != PENUMBRA_TEXT) return binding;
+  if (call.args[0]->type == PENUMBRA_TIMESTAMPTZ && call.result == PENUMBRA_TIMESTAMP) {
+    binding.evaluate = ConvertAtZone<TimestamptzToTimestamp>;
+  } else if (call.args[0]->type == PENUMBRA_TIMESTAMP && call.result == PENUMBRA_TIMESTAMPTZ) {
+    binding.evaluate = ConvertAtZone<TimestampToTimestamptz>;
+  }
+  BindZone(*call.args[1], &binding);
+  return binding;
 }
 
 // ---- varchar(n), char(n)
@@ -315,6 +347,9 @@ Binding ChooseFromInteger(PenumbraType to) {
     case PENUMBRA_TEXT: take(CastIntegerToText<From>, false); break;
     case PENUMBRA_BOOL:
       if (std::is_same_v<From, int32_t>) take(CastToBool, false);
+      break;
+    case PENUMBRA_INTERVAL:
+      if (std::is_same_v<From, int64_t>) take(CastTime<int64_t, PenumbraInterval, TimeOfDayToInterval>, false);
       break;
     default: break;
   }
@@ -418,6 +453,10 @@ Binding ChooseCast(PenumbraType from, PenumbraType to, const Session& session) {
       break;
     case PENUMBRA_INTERVAL:
       if (to == PENUMBRA_TEXT) binding.reason = "cast of an interval to text";
+      if (to == PENUMBRA_INT8) {
+        binding.evaluate = CastTime<PenumbraInterval, int64_t, IntervalToTimeOfDay>;
+        binding.can_fail = binding.can_be_unsupported = true;
+      }
       break;
     default: break;
   }
@@ -434,6 +473,7 @@ Binding BindCast(const CallSite& call) {
     case PENUMBRA_FN_COMPARED_AS:
       if (call.args.size() != 1) return {};
       return ChooseCompared(call.args[0]->type, call.result, call.session);
+    case PENUMBRA_FN_AT_ZONE: return BindAtZone(call);
     case PENUMBRA_FN_VARCHAR_TYPMOD:
     case PENUMBRA_FN_BPCHAR_TYPMOD: return BindTypmod(call);
     default: return {};

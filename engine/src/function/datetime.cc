@@ -233,6 +233,22 @@ int64_t TimestampOfUnixSeconds(double seconds) {
 
 // ---- intervals
 
+// ---- times of day
+
+int64_t ShiftTime(int64_t time_us, int64_t by_us) {
+  return FloorModulo(static_cast<int64_t>(static_cast<uint64_t>(time_us) + static_cast<uint64_t>(by_us)), kDayUs);
+}
+int64_t PlusTime(int64_t time_us, const PenumbraInterval& i) {
+  CheckFinite(i);
+  return ShiftTime(time_us, i.time_us);
+}
+int64_t MinusTime(int64_t time_us, const PenumbraInterval& i) { return ShiftTime(time_us, Opposite(i).time_us); }
+PenumbraInterval TimeDifference(int64_t a, int64_t b) { return {a - b, 0, 0}; }
+int64_t DatePlusTime(int32_t date, int64_t time_us) {
+  const int64_t us = DateAsTimestamp(date);
+  return IsInfiniteTimestamp(us) ? us : AddTime(us, time_us);
+}
+
 PenumbraInterval MultiplyByInterval(double factor, const PenumbraInterval& a) { return MultiplyInterval(a, factor); }
 
 // ---- evaluation and choice
@@ -262,12 +278,22 @@ Vector EvaluateExchanged(const Expr& expr, const Vector* args, uint32_t rows, Ev
   return EvaluatePair<R, A, PenumbraInterval, kFunction>(expr, exchanged, rows, context);
 }
 
-Vector EvaluateNegation(const Expr& expr, const Vector* args, uint32_t rows, EvalContext& context) {
+template <auto kFunction>
+Vector EvaluateOfInterval(const Expr& expr, const Vector* args, uint32_t rows, EvalContext& context) {
   const View<PenumbraInterval> a = ViewOf<PenumbraInterval>(args[0], rows, context.arena);
   PenumbraInterval* out = context.arena.AllocateArray<PenumbraInterval>(rows);
   if (args[0].validity != nullptr) std::fill_n(out, rows, PenumbraInterval{});
-  ForEachValid(args[0].validity, rows, [&](uint32_t i) { out[i] = NegateInterval(a[i]); });
+  ForEachValid(args[0].validity, rows, [&](uint32_t i) { out[i] = kFunction(a[i]); });
   return FlatVector(expr.type, out, args[0].validity);
+}
+
+EvaluateFunction ChooseOfInterval(PenumbraFunction function) {
+  switch (function) {
+    case PENUMBRA_FN_NEG: return EvaluateOfInterval<NegateInterval>;
+    case PENUMBRA_FN_JUSTIFY_HOURS: return EvaluateOfInterval<JustifyHours>;
+    case PENUMBRA_FN_JUSTIFY_DAYS: return EvaluateOfInterval<JustifyDays>;
+    default: return EvaluateOfInterval<JustifyInterval>;
+  }
 }
 
 Vector EvaluateToTimestamp(const Expr& expr, const Vector* args, uint32_t rows, EvalContext& context) {
@@ -306,6 +332,11 @@ EvaluateFunction ChooseSum(uint32_t signature) {
     case Signature(PENUMBRA_INTERVAL, PENUMBRA_TIMESTAMPTZ, PENUMBRA_TIMESTAMPTZ):
       return EvaluateExchanged<int64_t, int64_t, PlusTimestamptz>;
     case Signature(PENUMBRA_INTERVAL, PENUMBRA_INTERVAL, PENUMBRA_INTERVAL): return EvaluatePair<I, I, I, AddIntervals>;
+    case Signature(PENUMBRA_INT8, PENUMBRA_INTERVAL, PENUMBRA_INT8): return EvaluatePair<int64_t, int64_t, I, PlusTime>;
+    case Signature(PENUMBRA_INTERVAL, PENUMBRA_INT8, PENUMBRA_INT8):
+      return EvaluateExchanged<int64_t, int64_t, PlusTime>;
+    case Signature(PENUMBRA_DATE, PENUMBRA_INT8, PENUMBRA_TIMESTAMP):
+      return EvaluatePair<int64_t, int32_t, int64_t, DatePlusTime>;
     default: return nullptr;
   }
 }
@@ -328,6 +359,10 @@ EvaluateFunction ChooseDifference(uint32_t signature) {
       return EvaluatePair<I, int64_t, int64_t, TimestampDifference>;
     case Signature(PENUMBRA_INTERVAL, PENUMBRA_INTERVAL, PENUMBRA_INTERVAL):
       return EvaluatePair<I, I, I, SubtractIntervals>;
+    case Signature(PENUMBRA_INT8, PENUMBRA_INTERVAL, PENUMBRA_INT8):
+      return EvaluatePair<int64_t, int64_t, I, MinusTime>;
+    case Signature(PENUMBRA_INT8, PENUMBRA_INT8, PENUMBRA_INTERVAL):
+      return EvaluatePair<I, int64_t, int64_t, TimeDifference>;
     default: return nullptr;
   }
 }
@@ -383,6 +418,15 @@ bool CanBeUnsupported(const CallSite& call) {
 
 }  // namespace
 
+void BindZone(const Expr& zone, Binding* binding) {
+  binding->can_fail = binding->can_be_unsupported = true;
+  const auto* bytes = KnownValue<StringRef>(zone);
+  if (bytes == nullptr) return;
+  auto table = std::make_shared<const ZoneTable>(ReadZoneTable(bytes->view()));
+  binding->can_be_unsupported = table->from_us.empty() || TimeZoneEnds(*table);
+  binding->state = std::move(table);
+}
+
 // The types of both arguments and of the result choose the function together.
 Binding BindDatetime(const CallSite& call) {
   Binding binding;
@@ -396,8 +440,11 @@ Binding BindDatetime(const CallSite& call) {
     case PENUMBRA_FN_DATE_BIN: return BindDateBin(call);
     case PENUMBRA_FN_MAKE_DATE: return BindMakeDate(call);
     case PENUMBRA_FN_NEG:
+    case PENUMBRA_FN_JUSTIFY_HOURS:
+    case PENUMBRA_FN_JUSTIFY_DAYS:
+    case PENUMBRA_FN_JUSTIFY_INTERVAL:
       if (call.args.size() == 1 && call.args[0]->type == PENUMBRA_INTERVAL && call.result == PENUMBRA_INTERVAL) {
-        binding.evaluate = EvaluateNegation;
+        binding.evaluate = ChooseOfInterval(call.function);
       }
       return binding;
     case PENUMBRA_FN_TO_TIMESTAMP:
@@ -408,7 +455,7 @@ Binding BindDatetime(const CallSite& call) {
       return binding;
     case PENUMBRA_FN_TIMESTAMP_TYPMOD:
       if (call.args.size() == 2 && call.args[0]->type == call.result && call.args[1]->type == PENUMBRA_INT4 &&
-          (call.result == PENUMBRA_TIMESTAMP || call.result == PENUMBRA_TIMESTAMPTZ)) {
+          (call.result == PENUMBRA_TIMESTAMP || call.result == PENUMBRA_TIMESTAMPTZ || call.result == PENUMBRA_INT8)) {
         binding.evaluate = EvaluatePair<int64_t, int64_t, int32_t, RoundTimestamp>;
         binding.can_fail = binding.can_be_unsupported = false;
       }

@@ -37,6 +37,9 @@ enum class DateField : uint8_t {
 // A field by the names that PostgreSQL knows for it, in any case; false: not one of them.
 bool FindDateField(std::string_view name, DateField* field);
 
+// The last argument of the call is a zone, which is the state if it is known.
+void BindZone(const Expr& zone, Binding* binding);
+
 Binding BindDatePart(const CallSite& call);  // EXTRACT, DATE_PART
 Binding BindTimeOfDay(const CallSite& call);
 Binding BindDateTrunc(const CallSite& call);

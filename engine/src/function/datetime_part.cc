@@ -18,7 +18,9 @@ struct PartState {
 
 DateField FieldOf(const Expr& expr) { return static_cast<const PartState*>(expr.state.get())->field; }
 
-// The rows' local days and times of day. Infinite rows have day 0 and are named in `infinite`.
+constexpr int64_t kUnixEpochUs = int64_t{kUnixEpochDay} * kDayUs;
+
+// The rows' local days and times of day, which int8 is itself. Infinite rows have day 0 and are named in `infinite`.
 struct DayTimes {
   int64_t* day;
   int64_t* time_us;    // null for dates
@@ -51,7 +53,7 @@ DayTimes SplitTimestamps(const Vector& v, uint32_t rows, EvalContext& context) {
   int64_t* buffer = context.arena.AllocateArray<int64_t>(size_t{4} * rows);
   DayTimes times{buffer, buffer + rows, buffer + 2 * rows, buffer + 3 * rows};
   TimeZone zone(context.session);
-  const bool is_zoned = v.type == PENUMBRA_TIMESTAMPTZ;
+  const bool is_zoned = v.type == PENUMBRA_TIMESTAMPTZ, is_time = v.type == PENUMBRA_INT8;
   for (uint32_t i = 0; i < rows; ++i) {
     const bool is_valid = v.IsValid(i);
     int64_t us = is_valid ? instants[i] : 0;  // a null row's value is anything: it must not fail
@@ -62,8 +64,9 @@ DayTimes SplitTimestamps(const Vector& v, uint32_t rows, EvalContext& context) {
     times.utc_us[i] = us;
     times.offset_us[i] = is_zoned && is_valid && !IsBitSet(times.infinite, i) ? zone.OffsetUs(us) : 0;
     const int64_t local_us = us + times.offset_us[i];
-    times.day[i] = DayOfTimestamp(local_us);
+    times.day[i] = is_time ? 0 : DayOfTimestamp(local_us);
     times.time_us[i] = local_us - times.day[i] * kDayUs;
+    if (is_time) times.utc_us[i] += kUnixEpochUs;
   }
   return times;
 }
@@ -146,8 +149,6 @@ int16_t ScaleOf(DateField field, PenumbraType type) {
 
 // The most are the hours of an interval.
 constexpr int kFieldDigits = 12;
-
-constexpr int64_t kUnixEpochUs = int64_t{kUnixEpochDay} * kDayUs;
 
 // The integer of the field times 10^scale. Not kJulian of a timestamp, not an epoch beyond int64.
 void ComputeField(DateField field, PenumbraType type, const DayTimes& times, uint32_t rows, int64_t* out) {
@@ -406,6 +407,7 @@ Vector EvaluateIntervalPart(const Expr& expr, const Vector* args, uint32_t rows,
 bool IsFieldOf(DateField field, PenumbraType type) {
   switch (type) {
     case PENUMBRA_DATE: return !IsTimeField(field) && field < DateField::kTimezone;
+    case PENUMBRA_INT8: return IsTimeField(field) || field == DateField::kEpoch;
     case PENUMBRA_TIMESTAMP: return field < DateField::kTimezone;
     case PENUMBRA_TIMESTAMPTZ: return true;
     case PENUMBRA_INTERVAL:

@@ -11,6 +11,7 @@ namespace {
 
 struct TruncState {
   DateField field;
+  std::shared_ptr<const ZoneTable> zone;  // null: the session's, or a column
 };
 
 DateField FieldOf(const Expr& expr) { return static_cast<const TruncState*>(expr.state.get())->field; }
@@ -75,22 +76,25 @@ Vector EvaluateTruncTimestamp(const Expr& expr, const Vector* args, uint32_t row
 
 // Units below a day keep the row's offset, so that both hours of a repeated one stay apart.
 Vector EvaluateTruncTimestamptz(const Expr& expr, const Vector* args, uint32_t rows, EvalContext& context) {
-  const DateField field = FieldOf(expr);
-  const int64_t unit_us = FixedUnitUs(field);
+  const auto& state = *static_cast<const TruncState*>(expr.state.get());
+  const int64_t unit_us = FixedUnitUs(state.field);
   const bool keeps_offset = unit_us != 0 && unit_us < kDayUs;
   const View<int64_t> in = ViewOf<int64_t>(args[1], rows, context.arena);
+  const uint64_t* validity = StrictValidity(expr, args, rows, context.arena);
   int64_t* out = context.arena.AllocateArray<int64_t>(rows);
-  if (args[1].validity != nullptr) std::fill_n(out, rows, 0);
-  TimeZone zone(context.session);
-  ForEachValid(args[1].validity, rows, [&](uint32_t i) {
+  if (validity != nullptr) std::fill_n(out, rows, 0);
+  const ZoneTable* known = expr.args.size() == 2 ? &context.session.zone : state.zone.get();
+  ZoneArgument zones(known, args[expr.args.size() - 1], rows, context.arena);
+  ForEachValid(validity, rows, [&](uint32_t i) {
     out[i] = in[i];
     if (IsInfiniteTimestamp(in[i])) return;
+    TimeZone& zone = zones.Of(i);
     const int64_t offset_us = zone.OffsetUs(in[i]);
-    const int64_t local_us = TruncateLocal(field, unit_us, in[i] + offset_us);
+    const int64_t local_us = TruncateLocal(state.field, unit_us, in[i] + offset_us);
     out[i] = keeps_offset ? local_us - offset_us : zone.ToUtc(local_us);
     CheckRange(out[i]);
   });
-  return FlatVector(expr.type, out, args[1].validity);
+  return FlatVector(expr.type, out, validity);
 }
 
 // Intervals are cut towards zero.
@@ -133,7 +137,11 @@ Vector EvaluateTruncInterval(const Expr& expr, const Vector* args, uint32_t rows
 // The field has to be a constant. Intervals cut to weeks are refused: PostgreSQL raises its error.
 Binding BindDateTrunc(const CallSite& call) {
   Binding binding;
-  if (call.args.size() != 2 || call.args[0]->type != PENUMBRA_TEXT || call.args[1]->type != call.result) return binding;
+  const bool has_zone = call.args.size() == 3 && call.args[2]->type == PENUMBRA_TEXT;
+  if ((call.args.size() != 2 && !has_zone) || call.args[0]->type != PENUMBRA_TEXT ||
+      call.args[1]->type != call.result || (has_zone && call.result != PENUMBRA_TIMESTAMPTZ)) {
+    return binding;
+  }
   const PenumbraType type = call.result;
   const Expr& name = *call.args[0];
   if (name.kind != Expr::Kind::kConstant || name.constant.is_null_constant()) {
@@ -150,12 +158,16 @@ Binding BindDateTrunc(const CallSite& call) {
   binding.can_fail = true;
   binding.can_be_unsupported =
       type == PENUMBRA_INTERVAL || (type == PENUMBRA_TIMESTAMPTZ && TimeZoneEnds(call.session));
+  if (has_zone) {
+    BindZone(*call.args[2], &binding);
+    state->zone = std::static_pointer_cast<const ZoneTable>(binding.state);
+  }
   binding.state = std::move(state);
   switch (type) {
     case PENUMBRA_TIMESTAMP: binding.evaluate = EvaluateTruncTimestamp; break;
     case PENUMBRA_INTERVAL: binding.evaluate = EvaluateTruncInterval; break;
     case PENUMBRA_TIMESTAMPTZ:
-      if (HasTimeZone(call.session)) {
+      if (has_zone || HasTimeZone(call.session)) {
         binding.evaluate = EvaluateTruncTimestamptz;
       } else {
         binding.reason = "time zone not known";

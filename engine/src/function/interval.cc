@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "function/calendar.h"
 #include "vector/error.h"
 
 namespace penumbra {
@@ -92,6 +93,76 @@ PenumbraInterval DivideInterval(const PenumbraInterval& a, double divisor) {
   CheckFinite(a);
   if (divisor == 0) throw EngineError(PENUMBRA_DIVISION_BY_ZERO);
   return CascadeFractions(a.month / divisor, a.day / divisor, static_cast<double>(a.time_us) / divisor);
+}
+
+namespace {
+
+constexpr int32_t kMonthDays = 30;
+
+void AddWhole(int64_t whole, int32_t* part) {
+  if (__builtin_add_overflow(*part, whole, part)) RaiseInterval();
+}
+
+void MoveHours(PenumbraInterval* a) {
+  const int64_t days = a->time_us / kDayUs;
+  a->time_us -= days * kDayUs;
+  AddWhole(days, &a->day);
+}
+
+void MoveDays(PenumbraInterval* a) {
+  const int32_t months = a->day / kMonthDays;
+  a->day -= months * kMonthDays;
+  AddWhole(months, &a->month);
+}
+
+void AlignHours(PenumbraInterval* a) {
+  if (a->day > 0 && a->time_us < 0) {
+    a->time_us += kDayUs;
+    --a->day;
+  } else if (a->day < 0 && a->time_us > 0) {
+    a->time_us -= kDayUs;
+    ++a->day;
+  }
+}
+
+// `sign` is that of what is less than a month.
+void AlignDays(int sign, PenumbraInterval* a) {
+  if (a->month > 0 && sign < 0) {
+    a->day += kMonthDays;
+    --a->month;
+  } else if (a->month < 0 && sign > 0) {
+    a->day -= kMonthDays;
+    ++a->month;
+  }
+}
+
+int SignOf(int64_t value) { return (value > 0) - (value < 0); }
+
+}  // namespace
+
+PenumbraInterval JustifyHours(PenumbraInterval a) {
+  CheckFinite(a);
+  MoveHours(&a);
+  AlignHours(&a);
+  return a;
+}
+
+PenumbraInterval JustifyDays(PenumbraInterval a) {
+  CheckFinite(a);
+  MoveDays(&a);
+  AlignDays(SignOf(a.day), &a);
+  return a;
+}
+
+PenumbraInterval JustifyInterval(PenumbraInterval a) {
+  CheckFinite(a);
+  // days that would overflow with those of the time
+  if (SignOf(a.day) == SignOf(a.time_us)) MoveDays(&a);
+  MoveHours(&a);
+  MoveDays(&a);
+  AlignDays(a.day != 0 ? SignOf(a.day) : SignOf(a.time_us), &a);
+  AlignHours(&a);
+  return a;
 }
 
 }  // namespace penumbra

@@ -26,5 +26,9 @@ PenumbraInterval SubtractIntervals(const PenumbraInterval& a, const PenumbraInte
 PenumbraInterval NegateInterval(const PenumbraInterval& a);
 PenumbraInterval MultiplyInterval(const PenumbraInterval& a, double factor);
 PenumbraInterval DivideInterval(const PenumbraInterval& a, double divisor);
+// Whole days of the time become days, whole 30 days months, and all have one sign as far as that goes.
+PenumbraInterval JustifyHours(PenumbraInterval a);
+PenumbraInterval JustifyDays(PenumbraInterval a);
+PenumbraInterval JustifyInterval(PenumbraInterval a);
 
 }  // namespace penumbra

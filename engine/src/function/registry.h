@@ -52,6 +52,7 @@ Binding BindNumeric(const CallSite& call);   // numeric_functions.cc: arithmetic
 Binding BindCast(const CallSite& call);      // cast.cc: the casts that are not NUMERIC's
 Binding BindText(const CallSite& call);      // text.cc
 Binding BindDatetime(const CallSite& call);  // datetime.cc
+Binding BindWidthBucket(const CallSite& call);  // width_bucket.cc
 
 // Nodes, as the plan builds them. Arguments are borrowed. BuildCall returns a call of constants that
 // succeeds as a constant; BindCall never does. Null: refused, *reason says why.

@@ -74,10 +74,11 @@ std::string ListKey(const Expr& list) {
 Plan::Plan(const PenumbraPlanOptions& options) {
   session_.encoding_is_utf8 = options.encoding_is_utf8;
   session_.power_scale_by_result = options.power_scale_by_result;
+  session_.width_bucket_divides_first = options.width_bucket_divides_first;
   if (const PenumbraTimeZone* zone = options.time_zone; zone != nullptr && zone->count > 0) {
-    session_.zone_from_us.assign(zone->utc_from_us, zone->utc_from_us + zone->count);
-    session_.zone_offset_seconds.assign(zone->offset_seconds, zone->offset_seconds + zone->count);
-    session_.zone_valid_until_us = zone->valid_until_us;
+    session_.zone.from_us.assign(zone->utc_from_us, zone->utc_from_us + zone->count);
+    session_.zone.offset_seconds.assign(zone->offset_seconds, zone->offset_seconds + zone->count);
+    session_.zone.valid_until_us = zone->valid_until_us;
   }
 }
 

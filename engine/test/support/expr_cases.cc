@@ -19,6 +19,7 @@ namespace penumbra::test {
 namespace {
 
 constexpr char kNull[] = "\\N";
+constexpr char kZone[] = "zone";  // of an argument that is the case's zone
 
 PenumbraFunction FunctionOf(const std::string& id) {
   const auto found = std::find(std::begin(kFunctionIds), std::end(kFunctionIds), id);
@@ -101,10 +102,18 @@ struct CaseFile {
 void AddZone(const std::vector<std::string>& fields, CaseFile* file) {
   Session& session = file->sessions[fields[0].substr(5)];
   for (size_t i = 1; i + 1 < fields.size(); i += 2) {
-    session.zone_from_us.push_back(std::stoll(fields[i]));
-    session.zone_offset_seconds.push_back(std::stoi(fields[i + 1]));
+    session.zone.from_us.push_back(std::stoll(fields[i]));
+    session.zone.offset_seconds.push_back(std::stoi(fields[i + 1]));
   }
-  session.zone_valid_until_us = int64_t{36525} * 86400 * 1000000;  // 2100-01-01
+  session.zone.valid_until_us = int64_t{36525} * 86400 * 1000000;  // 2100-01-01
+}
+
+std::string ZoneBytes(const ZoneTable& table) {
+  const PenumbraZoneHeader header{table.valid_until_us, table.from_us.size()};
+  std::string bytes(reinterpret_cast<const char*>(&header), sizeof(header));
+  bytes.append(reinterpret_cast<const char*>(table.from_us.data()), table.from_us.size() * sizeof(int64_t));
+  return bytes.append(reinterpret_cast<const char*>(table.offset_seconds.data()),
+                      table.offset_seconds.size() * sizeof(int32_t));
 }
 
 const CaseFile& Cases() {
@@ -121,8 +130,16 @@ const CaseFile& Cases() {
         continue;
       }
       ExprCase c{number, fields[0], FunctionOf(fields[1]), TypeOf(fields[2]), fields[3], {}};
-      for (size_t i = 4; i + 1 < fields.size(); i += 2) c.args.push_back({TypeOf(fields[i]), fields[i + 1]});
+      for (size_t i = 4; i + 1 < fields.size(); i += 2) {
+        const bool is_zone = fields[i] == kZone;
+        c.args.push_back({is_zone ? PENUMBRA_TEXT : TypeOf(fields[i]), is_zone ? kZone : fields[i + 1]});
+      }
       result->cases.push_back(std::move(c));
+    }
+    for (ExprCase& c : result->cases) {
+      for (auto& arg : c.args) {
+        if (arg.value == kZone) arg.value = ToHex(ZoneBytes(result->sessions[c.zone].zone));
+      }
     }
     return result;
   }();
@@ -181,6 +198,7 @@ bool MustBeConstant(const ExprCase& c, size_t arg) {
     case PENUMBRA_FN_DATE_PART:
     case PENUMBRA_FN_DATE_TRUNC: return arg == 0;
     case PENUMBRA_FN_DATE_BIN: return arg != 1;
+    case PENUMBRA_FN_WIDTH_BUCKET: return arg > 0;
     case PENUMBRA_FN_TO_CHAR:
     case PENUMBRA_FN_ENCODE:
     case PENUMBRA_FN_DECODE: return arg == 1;

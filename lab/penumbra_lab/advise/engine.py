@@ -46,7 +46,7 @@ class Engine:
             return True
         if shape == "FIRST_ARGUMENT":
             return args[0] == result
-        if shape == "SWAPPED":
+        if shape in ("SWAPPED", "ZONE_FIRST"):
             args = args[::-1]
         return self.takes(function, args, result)
 

@@ -115,6 +115,28 @@ never_fails(Oid function)
 	}
 }
 
+/* Others of arrays of any type, which take its equality at most. */
+static bool
+takes_any_array(Oid function)
+{
+	switch (function)
+	{
+		case F_ARRAY_APPEND:
+		case F_ARRAY_PREPEND:
+		case F_ARRAY_CAT:
+		case F_ARRAY_REMOVE:
+		case F_ARRAY_REPLACE:
+		case F_ARRAY_POSITION_ANYCOMPATIBLEARRAY_ANYCOMPATIBLE:
+		case F_ARRAY_POSITION_ANYCOMPATIBLEARRAY_ANYCOMPATIBLE_INT4:
+		case F_ARRAY_POSITIONS:
+		case F_ARRAY_DIMS:
+		case F_TRIM_ARRAY:
+			return true;
+		default:
+			return false;
+	}
+}
+
 /* What the values of a type are is fixed, and what functions of them call, too. */
 static bool
 is_fixed_type(Oid type)
@@ -209,6 +231,23 @@ is_fixed_text_function(Oid function)
 		func_volatile(function) == PROVOLATILE_IMMUTABLE;
 }
 
+static bool
+is_fixed_array_text(Oid function, List *args)
+{
+	Oid			output;
+	bool		is_varlena;
+
+	switch (function)
+	{
+		case F_ARRAY_TO_STRING_ANYARRAY_TEXT:
+		case F_ARRAY_TO_STRING_ANYARRAY_TEXT_TEXT:
+			getTypeOutputInfo(get_base_element_type(exprType(linitial(args))), &output, &is_varlena);
+			return is_fixed_text_function(output);
+		default:
+			return false;
+	}
+}
+
 /* A cast by way of the value's text. */
 static bool
 is_fixed_cast(const CoerceViaIO *cast)
@@ -245,7 +284,8 @@ is_fixed_node(Node *node)
 		case T_OpExpr:
 		case T_FuncExpr:
 			args = IsA(node, OpExpr) ? ((OpExpr *) node)->args : ((FuncExpr *) node)->args;
-			if (!never_fails(function) && !is_fixed_function(function) && !is_fixed_format(function, args))
+			if (!never_fails(function) && !takes_any_array(function) && !is_fixed_function(function) &&
+				!is_fixed_format(function, args) && !is_fixed_array_text(function, args))
 				return false;
 			break;
 		case T_ScalarArrayOpExpr:
@@ -262,7 +302,6 @@ is_fixed_node(Node *node)
 			return is_fixed_field((FieldSelect *) node);
 		case T_SubscriptingRef:
 			return ((SubscriptingRef *) node)->refassgnexpr == NULL &&
-				((SubscriptingRef *) node)->reflowerindexpr == NIL &&
 				(((SubscriptingRef *) node)->refcontainertype == JSONBOID ||
 				 OidIsValid(get_element_type(((SubscriptingRef *) node)->refcontainertype)));
 		default:

@@ -109,6 +109,19 @@ list_image_has_matches(const Node *elements)
 	return OidIsValid(call->inputcollid) && get_collation_isdeterministic(call->inputcollid);
 }
 
+/* jsonb_path_query() gives the elements of the array that jsonb_path_query_array() gives. */
+static bool
+is_path_query(const Node *node)
+{
+	return IsA(node, FuncExpr) && ((const FuncExpr *) node)->funcid == F_JSONB_PATH_QUERY;
+}
+
+static bool
+gives_documents(const Node *node)
+{
+	return is_call(node, F_JSONB_ARRAY_ELEMENTS) || is_path_query(node);
+}
+
 #define KEY_COLUMN		1
 #define VALUE_COLUMN	2
 
@@ -134,7 +147,7 @@ find_elements_walker(Node *node, void *context)
 
 	if (node == NULL)
 		return false;
-	if (!is_call(node, F_JSONB_ARRAY_ELEMENTS) && !is_column(node, F_JSONB_EACH, VALUE_COLUMN) &&
+	if (!gives_documents(node) && !is_column(node, F_JSONB_EACH, VALUE_COLUMN) &&
 		!list_image_has_matches(node))
 		return expression_tree_walker(node, find_elements_walker, context);
 	found->has_others |= found->elements != NULL && !equal(found->elements, node);
@@ -183,16 +196,18 @@ FuncExpr *
 list_image_canonical_call(const Node *expr)
 {
 	FuncExpr   *call = list_image_call(expr);
-	FuncExpr   *split;
+	bool		is_split = splits_text((Node *) call);
+	FuncExpr   *array;
 
-	if (!splits_text((Node *) call))
+	if (!is_split && !is_path_query((Node *) call))
 		return call;
-	split = copyObject(call);
-	split->funcid = splitting_to_array(call->funcid);
-	split->funcretset = false;
-	split->funcresulttype = TEXTARRAYOID;
-	call = makeFuncExpr(F_UNNEST_ANYARRAY, TEXTOID, list_make1(split), call->funccollid, call->funccollid,
-						COERCE_EXPLICIT_CALL);
+	array = copyObject(call);
+	array->funcid = is_split ? splitting_to_array(call->funcid) : F_JSONB_PATH_QUERY_ARRAY;
+	array->funcretset = false;
+	if (is_split)
+		array->funcresulttype = TEXTARRAYOID;
+	call = makeFuncExpr(is_split ? F_UNNEST_ANYARRAY : F_JSONB_ARRAY_ELEMENTS, call->funcresulttype, list_make1(array),
+						call->funccollid, call->funccollid, COERCE_EXPLICIT_CALL);
 	call->funcretset = true;
 	return call;
 }
@@ -204,7 +219,7 @@ list_image_column(FuncExpr *call, AttrNumber column)
 
 	if (column < KEY_COLUMN || column > VALUE_COLUMN)
 		return NULL;
-	if (call->funcid == F_JSONB_ARRAY_ELEMENTS || list_image_has_matches((Node *) call))
+	if (gives_documents((Node *) call) || list_image_has_matches((Node *) call))
 		return column == 1 ? (Node *) call : NULL;
 	if (call->funcid != F_JSONB_EACH && call->funcid != F_JSONB_EACH_TEXT)
 		return NULL;

@@ -23,6 +23,18 @@ SELECT agree('SELECT tags, id, doc, n FROM note WHERE id BETWEEN 100 AND 180 ORD
 SELECT agree('SELECT doc, doc->>''kind'' FROM note WHERE doc->>''kind'' = ''k33''');
 SELECT agree('SELECT long_ FROM note WHERE kind IN (''k50'', ''k51'')');
 SELECT agree('SELECT span, whole::text, both_, words, added FROM note WHERE id % 1000 = 1');
+-- whole rows are their columns
+SET penumbra.mode = require;
+EXPLAIN (COSTS OFF) SELECT row_to_json(note) FROM note ORDER BY n DESC LIMIT 9;
+RESET penumbra.mode;
+SELECT agree('SELECT row_to_json(note)::text FROM note WHERE kind = ''k7'' ORDER BY n DESC LIMIT 9');
+SELECT agree('SELECT note::text, to_jsonb(note) - ''doc'' FROM note WHERE id < 20');
+SELECT agree('SELECT row_to_json(a)::text, b.id FROM note a LEFT JOIN note b ON b.id = a.id + 39990 WHERE a.id < 20');
+SET penumbra.mode = prefer;
+SELECT id, note IS NULL, note IS NOT NULL FROM note WHERE id IN (7, 50) ORDER BY id;
+SELECT a.id, b IS NULL, row_to_json(b)->>'n' FROM note a LEFT JOIN note b ON b.id = a.id + 39997 WHERE a.id < 6 ORDER BY a.id;
+SELECT count(note), jsonb_agg(note ORDER BY id)->0->>'doc' FROM note WHERE id < 400;
+RESET penumbra.mode;
 -- kept conditions, of what is fetched
 SELECT agree('SELECT id FROM note WHERE kind = ''k7'' AND words @@ ''word7''::tsquery AND span @> id + 1');
 SELECT agree('SELECT id, (both_).b FROM note WHERE n > 4000 AND kind = ''k9'' AND (both_).a % 2 = 1');

@@ -23,6 +23,31 @@ SELECT agree('SELECT make_date(2000 + id % 50, 1 + id % 12, 1 + id % 28), count(
 SELECT agree('SELECT n & 5, n | id, id # n, ~n, n << 3, id >> (n & 7), count(*) FROM part GROUP BY 1, 2, 3, 4, 5, 6');
 SELECT agree('SELECT at::time, at_tz::time, at::timestamp(0), at_tz::timestamptz(0), count(*) FROM part GROUP BY 1, 2, 3, 4');
 SELECT agree('SELECT max(sin(id)), min(acos(cos(radians(n)))), max(atan2(n, id)), min(tanh(n)), max(log(id)), min(cbrt(n)), max(degrees(id)) FROM part');
+-- zones: of a constant, a column, an interval, a parameter; clocks that change
+CREATE TABLE clock (id int, zone text, at timestamp, at_tz timestamptz, tod time, span interval, score float8, amount numeric(8, 2), rate numeric);
+INSERT INTO clock SELECT i, (ARRAY['Europe/Berlin', 'America/New_York', 'Australia/Lord_Howe', 'EST', 'UTC', NULL])[1 + i % 6],
+	CASE i WHEN 5 THEN 'infinity' WHEN 6 THEN '0044-03-15 12:00 BC' ELSE timestamp '2024-03-01' + i * interval '2:59:59.123457' END,
+	CASE i WHEN 5 THEN '-infinity' WHEN 6 THEN '1883-11-18 17:00 UTC' ELSE timestamptz '2024-03-01 UTC' + i * interval '2:59:59.123457' END,
+	time '00:00' + i * interval '7:01:02.345678', i * interval '1 day 11:12:13.5' - interval '2 mons 17 days' * (i % 40), i * 0.37 - 100, i * 0.37 - 100, i * 0.123456789
+FROM generate_series(1, 2600) i;
+VACUUM ANALYZE clock;
+SELECT penumbra.load('clock') > 0 AS loaded;
+SELECT agree('SELECT id, at AT TIME ZONE ''Europe/Berlin'', at_tz AT TIME ZONE ''America/New_York'', at_tz AT TIME ZONE ''EST'', at AT TIME ZONE interval ''-05:30'' FROM clock');
+SELECT agree('SELECT id, at AT TIME ZONE zone, at_tz AT TIME ZONE zone, at AT TIME ZONE ''UTC'' AT TIME ZONE zone FROM clock');
+SELECT agree('SELECT date_trunc(''day'', at_tz, ''Australia/Lord_Howe''), date_trunc(''hour'', at_tz, zone), count(*) FROM clock GROUP BY 1, 2');
+SELECT agree('SELECT zone, extract(hour FROM at_tz AT TIME ZONE zone), count(*) FROM clock WHERE (at_tz AT TIME ZONE zone)::date > ''2024-03-30'' GROUP BY 1, 2');
+SELECT agree('SELECT a.id, b.id FROM clock a JOIN clock b ON date_trunc(''day'', a.at_tz, ''EST'') = b.at AT TIME ZONE ''UTC''');
+SELECT agree('SELECT id, tod::time(0), tod + span, tod - span, tod - time ''12:00'', tod::interval, span::time, at::date + tod, tod + date ''2024-02-29'' FROM clock WHERE id <> 5');
+SELECT agree('SELECT extract(hour FROM tod), extract(minute FROM tod), date_part(''milliseconds'', tod), extract(epoch FROM max(tod)), count(*) FROM clock GROUP BY 1, 2, 3');
+SELECT agree('SELECT id, justify_hours(span), justify_days(span), justify_interval(span), isfinite(at), isfinite(at_tz), isfinite(at::date) FROM clock');
+SELECT agree('SELECT width_bucket(score, 0, 500, 20), width_bucket(amount, 500, -50, 9), width_bucket(rate, 0.1, 300, 50), count(*) FROM clock GROUP BY 1, 2, 3');
+SELECT agree('SELECT width_bucket(amount, ARRAY[0, 10.5, 10.5, 700]), width_bucket(at, ARRAY[timestamp ''2024-04-01'', ''infinity'']), width_bucket(zone COLLATE "C", ARRAY[''E'', ''Europe/Z'']), count(*) FROM clock GROUP BY 1, 2, 3');
+PREPARE in_zone(text) AS SELECT count(DISTINCT date_trunc('day', at_tz AT TIME ZONE $1)), max(at AT TIME ZONE $1) FROM clock WHERE isfinite(at);
+SET plan_cache_mode = force_generic_plan;
+EXECUTE in_zone('Asia/Tokyo');
+EXECUTE in_zone(NULL);
+EXECUTE in_zone('Nowhere');
+RESET plan_cache_mode;
 -- by groups, in conditions and joins
 SELECT agree('SELECT split_part(path, ''/'', 2) AS p, count(*), min(lpad(n::text, 4, ''0'')) FROM part WHERE translate(name, ''p'', ''P'') LIKE ''P%'' GROUP BY 1 ORDER BY 1');
 SELECT agree('SELECT a.id FROM part a JOIN part b ON split_part(a.path, ''/'', 1) = concat_ws('''', ''a'', b.id) WHERE b.n = 2');
@@ -41,6 +66,16 @@ SELECT count(date_bin('1 month', at, '2000-01-01')) FROM part;
 SELECT count(date_bin('0 days', at, '2000-01-01')) FROM part;
 SELECT count(date_bin('1 day', at, 'infinity')) FROM part;
 SELECT count(DISTINCT date_bin('1 day', at, '2030-01-01')), min(date_bin('5 days', at, '2030-01-01')) FROM part;
+SELECT count(at AT TIME ZONE 'Nowhere') FROM clock;
+SELECT count(at AT TIME ZONE 'MSK') FROM clock WHERE isfinite(at);
+SELECT count(at_tz AT TIME ZONE interval '1 month') FROM clock;
+SELECT count(at AT TIME ZONE CASE id WHEN 9 THEN 'Nowhere' ELSE zone END) FROM clock;
+SELECT count(at AT TIME ZONE CASE id WHEN 5 THEN 'Nowhere' ELSE zone END) FROM clock;
+SELECT count(width_bucket(score, 0, 0, 3)) FROM clock;
+SELECT count(width_bucket(score, 0, 'NaN', 3)) FROM clock;
+SELECT count(width_bucket(score, ARRAY[1, NULL])) FROM clock;
+SELECT count(width_bucket(id, ARRAY[7, 3])) FROM clock;
+SELECT count(justify_days(span + interval '2147483647 mons')) FROM clock WHERE id % 40 = 0;
 SELECT count(*) FROM part WHERE concat_ws(',', VARIADIC ARRAY[path, name]) <> '' AND num_nulls(VARIADIC ARRAY[path, name]) = 0;
-DROP TABLE part;
+DROP TABLE part, clock;
 DROP FUNCTION agree, rows_of;

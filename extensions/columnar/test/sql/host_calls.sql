@@ -22,7 +22,7 @@ SELECT * FROM compared('SELECT to_hex(hashtext(url)), to_char(day, ''Day''), sum
 SELECT * FROM compared('SELECT nullif(substring(url FROM ''host(?!99)(\d)''), ''5''), count(*) FROM visit GROUP BY 1');
 SELECT * FROM compared('SELECT (string_to_array(url, ''.''))[1], count(*) FROM visit GROUP BY 1');
 SELECT * FROM compared('SELECT quote_nullable(url), quote_nullable(tiny), count(*) FROM visit GROUP BY 1, 2');
-SELECT * FROM compared('SELECT width_bucket(score, 0, 4, 7), count(*) FROM visit GROUP BY 1');
+SELECT * FROM compared('SELECT div((score * 8)::numeric, 3), count(*) FROM visit GROUP BY 1');
 SELECT * FROM compared('SELECT make_timestamp(2024, tiny + 1, 1, 0, 0, 0), count(*) FROM visit GROUP BY 1');
 SELECT * FROM compared('SELECT to_char(tiny, ''RN''), sqrt(tiny::numeric), uuid_send(code) IS NULL, count(*) FROM visit GROUP BY 1, 2, 3');
 SELECT * FROM compared('SELECT day - interval ''1 month'' * tiny, count(*) FROM visit GROUP BY 1');

@@ -66,6 +66,20 @@ INSERT INTO questions (q) VALUES
   ('SELECT tags @> ARRAY[1], tags <@ ARRAY[0, 1, 2, 3], tags && ARRAY[7, 4], tags = ''{}'', count(*) FROM lists GROUP BY 1, 2, 3, 4'),
   ('SELECT cardinality(tags), array_length(tags, 1), array_length(tags, 2), array_lower(tags, 1), array_upper(tags, 1), count(*) FROM lists GROUP BY 1, 2, 3, 4, 5'),
   ('SELECT tags[1], tags[0], tags[2][1], words[1], words[2], count(*) FROM lists GROUP BY 1, 2, 3, 4, 5'),
+  ('SELECT words[1:2], words[2:], tags[:1], count(*) FROM lists GROUP BY 1, 2, 3'),
+  ('SELECT array_to_string(tags, ''-''), array_to_string(words[1:2], '','', ''none''), array_dims(tags), count(*) FROM lists GROUP BY 1, 2, 3'),
+  ('SELECT array_remove(words, ''x''), words || ''y''::text, array_prepend(''z'', words), array_cat(words, words[1:1]), array_replace(words, NULL, ''-''), count(*) FROM lists GROUP BY 1, 2, 3, 4, 5'),
+  ('SELECT array_position(words, ''w1''), array_position(words, ''x'', 2), cardinality(array_positions(words, NULL)), array_length(trim_array(words, 1), 1), count(*) FROM lists GROUP BY 1, 2, 3, 4'),
+  ('SELECT count(DISTINCT words[1:2]), count(*) FILTER (WHERE words[1:1] = ARRAY[''w2'']) FROM lists'),
+  ('SELECT doc->>''kind'', count(*), sum(n) FROM (SELECT doc, n FROM events UNION ALL SELECT doc->''o'', id FROM events) s GROUP BY 1'),
+  ('SELECT doc->>''kind'', min(doc->>''u''), count(*) FROM (SELECT n, doc FROM events UNION ALL SELECT id, doc FROM events) s WHERE n > 3 AND doc ? ''n'' GROUP BY 1'),
+  ('SELECT s.doc->>''kind'', e.n, count(*) FROM (SELECT * FROM events UNION ALL SELECT * FROM events) s JOIN events e ON e.doc->>''u'' = s.doc->>''u'' WHERE s.n = 1 GROUP BY 1, 2'),
+  ('SELECT t, count(*), sum(id) FROM (SELECT id, tags FROM lists UNION ALL SELECT n, tags FROM events) s, unnest(tags) t GROUP BY 1'),
+  ('SELECT t, count(*) FROM (SELECT id, words FROM lists UNION ALL SELECT id, words[2:3] FROM lists) s, unnest(words) t GROUP BY 1'),
+  ('SELECT unnest(words), tags[1], count(*) FROM (SELECT id, tags, words FROM lists UNION ALL SELECT n, tags, words FROM events) s GROUP BY 1, 2'),
+  ('SELECT tags, count(*) FROM (SELECT tags FROM lists UNION ALL SELECT tags FROM events) s GROUP BY 1'),
+  ('SELECT doc IS NULL, doc->>''kind'', count(*) FROM (SELECT doc FROM events UNION ALL SELECT doc FROM (SELECT doc FROM events UNION ALL SELECT doc FROM events) t) s GROUP BY 1, 2'),
+  ('SELECT l.id, s.doc->>''u'' FROM lists l LEFT JOIN (SELECT id, doc FROM events UNION ALL SELECT id + 5000, doc FROM events) s ON s.id = l.id + 2000 WHERE l.id < 1500'),
   ('SELECT CASE WHEN id % 2 = 0 THEN nullif(id, 4) ELSE CASE WHEN NOT 1 <> ALL (tags) THEN coalesce(id, id) END END FROM lists');
 SELECT id, agree(q) FROM questions ORDER BY id;
 SELECT penumbra.load('events'), penumbra.load('lists');

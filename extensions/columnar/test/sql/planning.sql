@@ -87,7 +87,7 @@ SELECT rank(5, 3) WITHIN GROUP (ORDER BY id, kind) FROM events;
 SELECT min(person COLLATE "en-x-icu") FROM events;
 SELECT DISTINCT ON (kind) kind, id FROM events;
 SELECT ctid FROM events;
-SELECT e FROM events e;
+SELECT a.id, b FROM events a LEFT JOIN events b ON b.id = a.id + 19999 WHERE a.id < 3;
 SELECT id FROM events WHERE id = 5 FOR UPDATE;
 SELECT count(*) FROM events TABLESAMPLE SYSTEM (10);
 CREATE TEMPORARY TABLE mine AS SELECT * FROM events WHERE id < 100;

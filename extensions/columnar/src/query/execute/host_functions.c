@@ -27,6 +27,7 @@
 #include "query/execute/value_classes.h"
 #include "query/execute/window_aggregates.h"
 #include "query/pipeline/host_call.h"
+#include "query/pipeline/time_zone.h"
 #include "query/planning/attempt.h"
 
 /* What the results of one call may take beyond the memory for hashing. */
@@ -39,6 +40,7 @@ typedef struct HostFunction
 	ResultWindow *window;		/* from the engine's columns into the slot */
 	const ValueImage *image;	/* of the result's type */
 	ValueClasses *classes;		/* of the results, whose numbers are asked for; or NULL */
+	bool		is_zone;		/* the results name time zones, which are asked for */
 	int16		length;			/* of that type */
 	bool		is_by_value;
 } HostFunction;
@@ -109,6 +111,8 @@ evaluate_rows(void *argument)
 			check_memory(run);
 			continue;
 		}
+		if (function->is_zone)
+			value = PointerGetDatum(time_zone_named(DatumGetTextPP(value)));
 		run->values[i] = value_image_make(function->image, datumCopy(value, function->is_by_value, function->length),
 										  &run->lengths[i]);
 		if (!function->is_by_value)
@@ -209,7 +213,8 @@ begin_function(HostFunctions *host, HostFunction *function, const HostCall *call
 	function->expr_state = ExecInitExpr((Expr *) call->expr, NULL);
 	function->inputs = MakeSingleTupleTableSlot(ExecTypeFromExprList(call->inputs), &TTSOpsVirtual);
 	function->window = result_window_create(columns, function->inputs->tts_tupleDescriptor, NIL);
-	function->classes = call->is_class ? classes_of(host, call->expr) : NULL;
+	function->classes = call->kind == HOST_CALL_CLASS ? classes_of(host, call->expr) : NULL;
+	function->is_zone = call->kind == HOST_CALL_ZONE;
 	function->image = value_image_of(exprType(call->expr));
 	get_typlenbyval(exprType(call->expr), &function->length, &function->is_by_value);
 }

@@ -552,14 +552,23 @@ pipeline_of_union(PlannerInfo *root, RelOptInfo *rel)
 {
 	List	   *vars = vars_of_rel(rel, rel->reltarget->exprs);
 	RelPipeline *all = NULL;
+	List	   *numbers;
 	ListCell   *lc;
 
+	/* instead of columns whose values have parts, what is read of them */
+	foreach(lc, vars)
+	{
+		if (level_columns_hide(root, list_make1(lfirst(lc))))
+			vars = foreach_delete_current(vars, lc);
+	}
+	numbers = expression_columns_numbers(root, rel->relid);
 	foreach(lc, root->append_rel_list)
 	{
 		AppendRelInfo *appinfo = lfirst_node(AppendRelInfo, lc);
 		RelOptInfo *child;
 		RelPipeline *planned;
 		List	   *exprs = NIL;
+		List	   *names;
 		ListCell   *lc2;
 
 		if (appinfo->parent_relid != rel->relid)
@@ -579,8 +588,13 @@ pipeline_of_union(PlannerInfo *root, RelOptInfo *rel)
 				return NULL;
 			exprs = lappend(exprs, relation_numbers_normalize(root, expr));
 		}
-		pipeline_add_stage(planned->pipeline, PIPELINE_PROJECTION, exprs)->names =
-			(List *) relation_numbers_normalize(root, (Node *) vars);
+		names = (List *) relation_numbers_normalize(root, (Node *) vars);
+		foreach(lc2, numbers)
+		{
+			exprs = lappend(exprs, expression_columns_of_member(root, child->relid, lfirst_int(lc2)));
+			names = lappend(names, expression_columns_var(lfirst_int(lc2)));
+		}
+		pipeline_add_stage(planned->pipeline, PIPELINE_PROJECTION, exprs)->names = names;
 		planned->before_sort = NULL;
 		if (all == NULL)
 			all = planned;
@@ -603,7 +617,7 @@ base_pipelines_add_placeholders(PlannerInfo *root, RelOptInfo *rel, RelPipeline 
 		Node	   *expr = lfirst(lc);
 		const PlaceHolderInfo *info;
 
-		if (!IsA(expr, PlaceHolderVar))
+		if (!IsA(expr, PlaceHolderVar) || level_columns_hide(root, list_make1(expr)))
 			continue;
 		info = relation_numbers_find_placeholder(root, (PlaceHolderVar *) expr);
 		expr = relation_numbers_normalize(root, expr);

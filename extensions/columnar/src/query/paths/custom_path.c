@@ -209,7 +209,7 @@ expression_columns_of(const Pipeline *pipeline)
 		foreach(lc2, scan->source == NULL ? scan->exprs : NIL)
 			numbers = list_append_unique_int(numbers, lfirst_node(Var, lc2)->varattno);
 	}
-	return expression_columns_list(numbers, 0);
+	return expression_columns_list(expression_columns_with_unions(numbers), 0);
 }
 
 Plan *

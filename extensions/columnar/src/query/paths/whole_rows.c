@@ -1,18 +1,31 @@
 /*-------------------------------------------------------------------------
  *
  * whole_rows.c
- *	  The query in which a whole row of a subquery or CTE in FROM is ROW(its
- *	  columns), with their names: json_agg(x) FROM (SELECT ...) x.
+ *	  The query in which whole rows are their columns:
  *
- * Where an outer join may make the row NULL, it stays.
+ *		SELECT row_to_json(t) FROM t ORDER BY a LIMIT 10
+ *
+ *	  is
+ *
+ *		SELECT row_to_json(ROW(t.a, t.b)::t) FROM t ORDER BY a LIMIT 10
+ *
+ * Pipelines have columns, of which some are fetched for the rows that are left
+ * (planning/returned_columns.h), and no rows.  Of a relation that an outer join may
+ * have no row of, the row is NULL, and no row of NULLs; it stays.
+ *
+ * So do rows of tables outside of target lists, and those by which the query
+ * groups or sorts: there the engine has the row as one value.
  *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
+#include "pg_compat.h"
+
 #include "catalog/pg_type.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
+#include "parser/parse_relation.h"
 #include "parser/parsetree.h"
 #include "utils/fmgroids.h"
 
@@ -29,13 +42,14 @@ typedef struct Level
 static bool
 is_never_null(Node *jointree, Index rti)
 {
+	const JoinExpr *join = (const JoinExpr *) jointree;
 	ListCell   *lc;
 
 	if (IsA(jointree, RangeTblRef))
 		return ((RangeTblRef *) jointree)->rtindex == (int) rti;
 	if (IsA(jointree, JoinExpr))
-		return ((JoinExpr *) jointree)->jointype == JOIN_INNER &&
-			(is_never_null(((JoinExpr *) jointree)->larg, rti) || is_never_null(((JoinExpr *) jointree)->rarg, rti));
+		return ((join->jointype == JOIN_INNER || join->jointype == JOIN_LEFT) && is_never_null(join->larg, rti)) ||
+			((join->jointype == JOIN_INNER || join->jointype == JOIN_RIGHT) && is_never_null(join->rarg, rti));
 	foreach(lc, ((FromExpr *) jointree)->fromlist)
 	{
 		if (is_never_null(lfirst(lc), rti))
@@ -43,6 +57,8 @@ is_never_null(Node *jointree, Index rti)
 	}
 	return false;
 }
+
+/* ---------------------------------------------------------------- subqueries and CTEs */
 
 /* The CTE of an entry at the level; NULL: it is the recursion, or is not known here. */
 static Query *
@@ -103,13 +119,78 @@ row_of_columns(const Var *var, const Query *columns, const Level *level)
 	return (Node *) row;
 }
 
+/* ---------------------------------------------------------------- tables */
+
+typedef struct TableRows
+{
+	Query	   *query;
+	bool		is_within_aggregate;
+} TableRows;
+
+static bool
+is_of_table(const Var *var, const Query *query)
+{
+	return var->varlevelsup == 0 && var->varattno == InvalidAttrNumber &&
+		rt_fetch(var->varno, query->rtable)->rtekind == RTE_RELATION &&
+		is_never_null((Node *) query->jointree, var->varno);
+}
+
+/* Of an expression of the target list. */
+static Node *
+table_rows_mutator(Node *node, void *context)
+{
+	TableRows  *rows = context;
+	bool		was_within = rows->is_within_aggregate;
+	const Var  *var = (const Var *) node;
+
+	/* a subquery's rows are its own; of a row's NULLs a dropped column is none */
+	if (node == NULL || IsA(node, Query) || IsA(node, NullTest))
+		return node;
+	if (IsA(node, Var) && is_of_table(var, rows->query) &&
+		(rows->query->groupClause == NIL || rows->is_within_aggregate))
+	{
+		RowExpr    *row = makeNode(RowExpr);
+
+		compat_expand_rte(rt_fetch(var->varno, rows->query->rtable), var->varno, NULL, &row->args);
+		row->row_typeid = var->vartype;
+		row->row_format = COERCE_IMPLICIT_CAST;
+		row->location = -1;
+		return (Node *) row;
+	}
+	rows->is_within_aggregate |= IsA(node, Aggref);
+	node = expression_tree_mutator(node, table_rows_mutator, context);
+	rows->is_within_aggregate = was_within;
+	return node;
+}
+
+static void
+replace_table_rows(Query *query)
+{
+	TableRows	rows = {query};
+	ListCell   *lc;
+
+	if (query->commandType != CMD_SELECT || query->rowMarks != NIL || query->setOperations != NULL ||
+		query->groupingSets != NIL)
+		return;
+	foreach(lc, query->targetList)
+	{
+		TargetEntry *entry = lfirst_node(TargetEntry, lc);
+
+		if (entry->ressortgroupref == 0)
+			entry->expr = (Expr *) table_rows_mutator((Node *) entry->expr, &rows);
+	}
+}
+
+/* ---------------------------------------------------------------- the query */
+
 static bool
 has_any_walker(Node *node, void *context)
 {
 	if (node == NULL)
 		return false;
 	if (IsA(node, Var))
-		return query_of_row((Var *) node, context) != NULL;
+		return query_of_row((Var *) node, context) != NULL ||
+			(context != NULL && is_of_table((Var *) node, ((Level *) context)->query));
 	if (IsA(node, Query))
 	{
 		Level		level = {(Query *) node, context};
@@ -156,7 +237,9 @@ replace_mutator(Node *node, void *context)
 	{
 		Level		level = {(Query *) node, context};
 
-		return (Node *) query_tree_mutator((Query *) node, replace_mutator, &level, 0);
+		level.query = query_tree_mutator(level.query, replace_mutator, &level, 0);
+		replace_table_rows(level.query);
+		return (Node *) level.query;
 	}
 	return expression_tree_mutator(node, replace_mutator, context);
 }

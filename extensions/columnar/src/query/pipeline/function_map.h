@@ -30,6 +30,8 @@ typedef enum FunctionShape
 	SHAPE_FORMAT,				/* (x, a constant) */
 	SHAPE_FORMAT_OF_NUMBERS,	/* (x, a constant), which may show what depends on lc_numeric */
 	SHAPE_SAME_ENCODING,		/* (x, name of an encoding): x, if it is the database's */
+	SHAPE_ZONE_FIRST,			/* (zone, x): the engine takes the zone last, as a table of offsets */
+	SHAPE_ZONE_LAST,			/* (x, y, zone): the same */
 	SHAPE_LOWER_CASE			/* PostgreSQL's function of the arguments as comparison_key.h has them */
 } FunctionShape;
 

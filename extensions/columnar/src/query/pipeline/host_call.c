@@ -373,7 +373,7 @@ number_of(Translation *translation, HostCall *call)
 	{
 		const HostCall *known = lfirst(lc);
 
-		if (known->is_class == call->is_class && equal(known->expr, call->expr) && equal(known->inputs, call->inputs))
+		if (known->kind == call->kind && equal(known->expr, call->expr) && equal(known->inputs, call->inputs))
 			return foreach_current_index(lc);
 	}
 	translation->host_calls = lappend(translation->host_calls, call);
@@ -410,8 +410,9 @@ host_call_translate(Translation *translation, Node *node)
 	return expr;
 }
 
-PenumbraExpr
-host_call_class(Translation *translation, Node *node)
+/* Something that PostgreSQL knows of the node's values, which the engine has. */
+static PenumbraExpr
+call_of_values(Translation *translation, Node *node, HostCallKind kind, PenumbraType type, const char *refusal)
 {
 	HostCall   *call = palloc0(sizeof(HostCall));
 	PenumbraExpr value = translate_expr(translation, node);
@@ -422,11 +423,23 @@ host_call_class(Translation *translation, Node *node)
 		return -1;
 	call->expr = (Node *) makeVar(OUTER_VAR, 1, exprType(node), exprTypmod(node), exprCollation(node), 0);
 	call->inputs = list_make1(node);
-	call->is_class = true;
+	call->kind = kind;
 	if (!is_planned && (translation->is_within_call || !is_worth_it(translation, call)))
-		return translation_refuse(translation, psprintf("comparison of %s, whose values hardly repeat",
-														format_type_be(exprType(node))));
+		return translation_refuse(translation, refusal);
 	if (!is_planned)
 		translation->called_exprs = lappend(translation->called_exprs, node);
-	return penumbra_plan_host_call(translation->plan, number_of(translation, call), PENUMBRA_INT8, &value, 1);
+	return penumbra_plan_host_call(translation->plan, number_of(translation, call), type, &value, 1);
+}
+
+PenumbraExpr
+host_call_class(Translation *translation, Node *node)
+{
+	return call_of_values(translation, node, HOST_CALL_CLASS, PENUMBRA_INT8,
+						  psprintf("comparison of %s, whose values hardly repeat", format_type_be(exprType(node))));
+}
+
+PenumbraExpr
+host_call_zone(Translation *translation, Node *node)
+{
+	return call_of_values(translation, node, HOST_CALL_ZONE, PENUMBRA_TEXT, "time zones that hardly repeat");
 }

@@ -17,11 +17,18 @@
 
 #include "query/pipeline/translation.h"
 
+typedef enum HostCallKind
+{
+	HOST_CALL_VALUE,
+	HOST_CALL_CLASS,			/* a number of the values that are equal to the expression's */
+	HOST_CALL_ZONE				/* the time zone that the expression names, as time_zone.h has it */
+} HostCallKind;
+
 typedef struct HostCall
 {
 	Node	   *expr;			/* its inputs are Vars of OUTER_VAR, counted from 1 */
 	List	   *inputs;			/* expressions that the engine evaluates */
-	bool		is_class;		/* the result is a number of the values that are equal to the input */
+	HostCallKind kind;			/* what the result is */
 } HostCall;
 
 /*
@@ -36,6 +43,9 @@ extern PenumbraExpr host_call_translate(Translation *translation, Node *node);
  * others.  Negative: refused.
  */
 extern PenumbraExpr host_call_class(Translation *translation, Node *node);
+
+/* The time zones that the text names.  Negative: refused. */
+extern PenumbraExpr host_call_zone(Translation *translation, Node *node);
 
 /* How often PostgreSQL will evaluate the translation's calls, by the statistics of their inputs. */
 extern double host_call_evaluations(const Translation *translation);

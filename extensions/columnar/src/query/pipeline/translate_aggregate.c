@@ -23,6 +23,8 @@
 #include "utils/numeric.h"
 #include "utils/regproc.h"
 
+#include "cache/cache.h"
+#include "cache/value_image.h"
 #include "query/pipeline/can_fail.h"
 #include "query/pipeline/collected_call.h"
 #include "query/pipeline/comparison_key.h"
@@ -380,26 +382,29 @@ text_of_text(Translation *translation, Node *node)
 static PenumbraExpr
 text_of_value(Translation *translation, Node *node)
 {
-	switch (exprType(node))
+	Oid			type = exprType(node);
+	const ValueImage *image = cache_type_is_composed(type) || !value_image_tells_equality(type) ? NULL
+		: value_image_of(type);
+
+	switch (image == NULL ? PENUMBRA_ARRAY : image->type)
 	{
-		case BOOLOID:
-		case INT2OID:
-		case INT4OID:
-		case INT8OID:
-		case NUMERICOID:
+		case PENUMBRA_BOOL:
+		case PENUMBRA_INT2:
+		case PENUMBRA_INT4:
+		case PENUMBRA_INT8:
+		case PENUMBRA_NUMERIC:
+		case PENUMBRA_UUID:
 			return to_text(translation, translate_expr(translation, node));
-		case TEXTOID:
-		case VARCHAROID:
+		case PENUMBRA_TEXT:
 			return text_of_text(translation, node);
-		case DATEOID:
+		case PENUMBRA_DATE:
 			return text_of_time(translation, F_EXTRACT_TEXT_DATE, node);
-		case TIMESTAMPOID:
+		case PENUMBRA_TIMESTAMP:
 			return text_of_time(translation, F_EXTRACT_TEXT_TIMESTAMP, node);
-		case TIMESTAMPTZOID:
+		case PENUMBRA_TIMESTAMPTZ:
 			return text_of_time(translation, F_EXTRACT_TEXT_TIMESTAMPTZ, node);
 		default:
-			return translation_refuse(translation, psprintf("DISTINCT of rows with %s",
-															format_type_be(exprType(node))));
+			return translation_refuse(translation, psprintf("DISTINCT of rows with %s", format_type_be(type)));
 	}
 }
 

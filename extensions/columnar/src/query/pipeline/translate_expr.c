@@ -32,6 +32,7 @@
 #include "query/pipeline/translate_node.h"
 #include "query/pipeline/translate_regex.h"
 #include "query/pipeline/translate_type.h"
+#include "query/pipeline/translate_zone.h"
 #include "query/pipeline/translation.h"
 
 /* The engine takes 200 levels of calls; casts that change nothing are levels here only. */
@@ -235,6 +236,19 @@ has_format(FunctionShape shape)
 	return shape == SHAPE_FORMAT || shape == SHAPE_FORMAT_OF_NUMBERS || shape == SHAPE_SAME_ENCODING;
 }
 
+static PenumbraExpr
+translate_zoned(Translation *translation, const FunctionMapping *mapping, List *nodes, PenumbraType result)
+{
+	bool		is_first = mapping->shape == SHAPE_ZONE_FIRST;
+	int			count = list_length(nodes);
+	PenumbraExpr args[3];
+
+	if (!translate_args(translation, is_first ? list_copy_tail(nodes, 1) : list_copy_head(nodes, count - 1), args))
+		return -1;
+	args[count - 1] = translate_zone(translation, is_first ? linitial(nodes) : llast(nodes));
+	return args[count - 1] < 0 ? -1 : translate_call(translation, mapping->function, result, args, count);
+}
+
 /* Of a value that is composed of parts the bytes, which say nothing to the engine. */
 static bool
 reads_bytes(List *nodes)
@@ -284,6 +298,8 @@ translate_function(Translation *translation, Oid function_oid, Oid result_oid, O
 		return translation_refuse(translation, psprintf("format of %s", format_procedure(function_oid)));
 	if (mapping->shape == SHAPE_SAME_ENCODING)
 		return translate_expr(translation, linitial(nodes));
+	if (mapping->shape == SHAPE_ZONE_FIRST || mapping->shape == SHAPE_ZONE_LAST)
+		return translate_zoned(translation, mapping, nodes, result);
 	if (!translate_args(translation, nodes, args))
 		return -1;
 	if (is_ordering(mapping->function) && !translate_order_is_known(translation, linitial(nodes)))

@@ -19,7 +19,10 @@
 #include "nodes/nodeFuncs.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
+#include "utils/date.h"
 #include "utils/lsyscache.h"
+#include "utils/timestamp.h"
+#include "utils/typcache.h"
 
 #include "query/pipeline/can_fail.h"
 #include "query/pipeline/comparison_key.h"
@@ -34,6 +37,8 @@
 
 /* Longer lists of alternatives that are no IN list are refused. */
 #define EXPANDED_ALTERNATIVES_MAX 64
+/* Each is compared. */
+#define THRESHOLDS_MAX 32
 /* The engine copies as many elements of a list in a few milliseconds. */
 #define LIST_PIECE (1 << 16)
 
@@ -364,59 +369,6 @@ translate_format(Translation *translation, const List *args)
 	return joined;
 }
 
-/* num_nulls() and num_nonnulls(): the sum of the tests. */
-static PenumbraExpr
-translate_count(Translation *translation, PenumbraFunction test, const List *args)
-{
-	PenumbraExpr sum[2] = {-1, -1};
-	ListCell   *lc;
-
-	foreach(lc, args)
-	{
-		PenumbraExpr arg = translate_expr(translation, lfirst(lc));
-
-		if (arg >= 0)
-			arg = translate_call(translation, test, PENUMBRA_BOOL, &arg, 1);
-		if (arg >= 0)
-			arg = translate_call(translation, PENUMBRA_FN_CAST, PENUMBRA_INT4, &arg, 1);
-		if (arg < 0)
-			return -1;
-		sum[1] = arg;
-		sum[0] = sum[0] < 0 ? arg : translate_call(translation, PENUMBRA_FN_ADD, PENUMBRA_INT4, sum, 2);
-		if (sum[0] < 0)
-			return -1;
-	}
-	return sum[0];
-}
-
-/* Whether it takes any number of arguments of any types. */
-static bool
-is_variadic_function(Oid function_oid)
-{
-	return function_oid == F_CONCAT || function_oid == F_CONCAT_WS || function_oid == F_FORMAT_TEXT_ANY ||
-		function_oid == F_NUM_NULLS || function_oid == F_NUM_NONNULLS;
-}
-
-static PenumbraExpr
-translate_variadic_function(Translation *translation, const FuncExpr *func)
-{
-	if (func->funcvariadic)
-		return translation_refuse(translation, "elements of an array as arguments");
-	switch (func->funcid)
-	{
-		case F_CONCAT:
-			return translate_concatenated(translation, func->args, 0, -1);
-		case F_CONCAT_WS:
-			return translate_concat_ws(translation, func->args);
-		case F_FORMAT_TEXT_ANY:
-			return translate_format(translation, func->args);
-		case F_NUM_NULLS:
-			return translate_count(translation, PENUMBRA_FN_IS_NULL, func->args);
-		default:
-			return translate_count(translation, PENUMBRA_FN_IS_NOT_NULL, func->args);
-	}
-}
-
 /* ---------------------------------------------------------------- x op ANY (array) */
 
 /* The elements of an array. */
@@ -625,6 +577,140 @@ translate_scalar_array(Translation *translation, ScalarArrayOpExpr *op)
 								  : list_make1(makeNullConst(elements.type, -1, exprCollation(array_node))));
 }
 
+/* ---------------------------------------------------------------- functions made of several */
+
+/* How many tests passed before (-1: there was none), and the next one; false: refused. */
+static bool
+count_test(Translation *translation, PenumbraExpr test, PenumbraExpr *sum)
+{
+	PenumbraExpr args[2] = {*sum, -1};
+
+	if (test >= 0)
+		args[1] = translate_call(translation, PENUMBRA_FN_CAST, PENUMBRA_INT4, &test, 1);
+	*sum = *sum < 0 || args[1] < 0 ? args[1] : translate_call(translation, PENUMBRA_FN_ADD, PENUMBRA_INT4, args, 2);
+	return *sum >= 0;
+}
+
+/* num_nulls() and num_nonnulls(): the sum of the tests. */
+static PenumbraExpr
+translate_count(Translation *translation, PenumbraFunction test, const List *args)
+{
+	PenumbraExpr sum = -1;
+	ListCell   *lc;
+
+	foreach(lc, args)
+	{
+		PenumbraExpr arg = translate_expr(translation, lfirst(lc));
+
+		if (arg >= 0)
+			arg = translate_call(translation, test, PENUMBRA_BOOL, &arg, 1);
+		if (!count_test(translation, arg, &sum))
+			return -1;
+	}
+	return sum;
+}
+
+/* width_bucket() of thresholds in their order: how many of them the value has reached. */
+static PenumbraExpr
+translate_thresholds(Translation *translation, const FuncExpr *func)
+{
+	Node	   *value = linitial(func->args);
+	const Const *array = lsecond(func->args);
+	TypeCacheEntry *type = lookup_type_cache(exprType(value), TYPECACHE_CMP_PROC_FINFO | TYPECACHE_BTREE_OPFAMILY);
+	Oid			reached = get_opfamily_member(type->btree_opf, type->btree_opintype, type->btree_opintype,
+											  BTGreaterEqualStrategyNumber);
+	const Const *before = NULL;
+	PenumbraExpr sum = -1;
+	Elements	elements;
+	ListCell   *lc;
+
+	if (IsA(array, Const) && !array->constisnull && OidIsValid(reached))
+		elements = array_elements(translation, (Node *) array);
+	else
+		return translation_refuse(translation, "thresholds of width_bucket() that are not known");
+	if (ARR_NDIM(elements.array) != 1 || elements.count > THRESHOLDS_MAX || array_contains_nulls(elements.array))
+		return translation_refuse(translation, "so many thresholds of width_bucket()");
+	foreach(lc, constants_of(&elements))
+	{
+		const Const *threshold = lfirst_node(Const, lc);
+
+		if (before != NULL && DatumGetInt32(FunctionCall2Coll(&type->cmp_proc_finfo, func->inputcollid,
+															  before->constvalue, threshold->constvalue)) > 0)
+			return translation_refuse(translation, "thresholds of width_bucket() that are in no order");
+		if (!count_test(translation, translate_function(translation, get_opcode(reached), BOOLOID, func->inputcollid,
+														list_make2(value, (Node *) threshold)), &sum))
+			return -1;
+		before = threshold;
+	}
+	return sum;
+}
+
+/* isfinite() of dates and instants. */
+static PenumbraExpr
+translate_is_finite(Translation *translation, const FuncExpr *func)
+{
+	Node	   *value = linitial(func->args);
+	bool		is_date = func->funcid == F_ISFINITE_DATE;
+	Datum		infinite[] = {
+		is_date ? DateADTGetDatum(DATEVAL_NOBEGIN) : TimestampGetDatum(DT_NOBEGIN),
+		is_date ? DateADTGetDatum(DATEVAL_NOEND) : TimestampGetDatum(DT_NOEND)
+	};
+	bool		nulls[] = {false, false};
+	PenumbraExpr args[2];
+
+	args[0] = translate_expr(translation, value);
+	args[1] = translate_list(translation, exprType(value), infinite, nulls, lengthof(infinite));
+	return args[0] < 0 || args[1] < 0 ? -1
+		: translate_call(translation, PENUMBRA_FN_NOT_IN_LIST, PENUMBRA_BOOL, args, 2);
+}
+
+/* Whether it is made of several functions of the engine's. */
+static bool
+is_composed_function(Oid function_oid)
+{
+	switch (function_oid)
+	{
+		case F_CONCAT:
+		case F_CONCAT_WS:
+		case F_FORMAT_TEXT_ANY:
+		case F_NUM_NULLS:
+		case F_NUM_NONNULLS:
+		case F_WIDTH_BUCKET_ANYCOMPATIBLE_ANYCOMPATIBLEARRAY:
+		case F_ISFINITE_DATE:
+		case F_ISFINITE_TIMESTAMP:
+		case F_ISFINITE_TIMESTAMPTZ:
+			return true;
+		default:
+			return false;
+	}
+}
+
+static PenumbraExpr
+translate_composed_function(Translation *translation, const FuncExpr *func)
+{
+	if (func->funcvariadic)
+		return translation_refuse(translation, "elements of an array as arguments");
+	switch (func->funcid)
+	{
+		case F_WIDTH_BUCKET_ANYCOMPATIBLE_ANYCOMPATIBLEARRAY:
+			return translate_thresholds(translation, func);
+		case F_ISFINITE_DATE:
+		case F_ISFINITE_TIMESTAMP:
+		case F_ISFINITE_TIMESTAMPTZ:
+			return translate_is_finite(translation, func);
+		case F_CONCAT:
+			return translate_concatenated(translation, func->args, 0, -1);
+		case F_CONCAT_WS:
+			return translate_concat_ws(translation, func->args);
+		case F_FORMAT_TEXT_ANY:
+			return translate_format(translation, func->args);
+		case F_NUM_NULLS:
+			return translate_count(translation, PENUMBRA_FN_IS_NULL, func->args);
+		default:
+			return translate_count(translation, PENUMBRA_FN_IS_NOT_NULL, func->args);
+	}
+}
+
 /* ---------------------------------------------------------------- (a, b) < (c, d) */
 
 /* The comparison of the pair by the strategy of its operator family. */
@@ -699,8 +785,8 @@ translate_node(Translation *translation, Node *node)
 			{
 				FuncExpr   *func = (FuncExpr *) node;
 
-				if (is_variadic_function(func->funcid))
-					return translate_variadic_function(translation, func);
+				if (is_composed_function(func->funcid))
+					return translate_composed_function(translation, func);
 				return translate_function(translation, func->funcid, func->funcresulttype,
 										  func->inputcollid, func->args);
 			}

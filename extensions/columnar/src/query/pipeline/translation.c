@@ -10,6 +10,7 @@
 #include "mb/pg_wchar.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
+#include "utils/fmgrprotos.h"
 #include "utils/memutils.h"
 
 #include "pg_compat.h"
@@ -66,6 +67,14 @@ destroy_plan(void *arg)
 	penumbra_plan_destroy(((Translation *) arg)->plan);
 }
 
+/* Minor versions differ; 2.4 is where 16 of 20 buckets end, or is rounded to. */
+static bool
+width_bucket_divides_first(void)
+{
+	return DatumGetInt32(DirectFunctionCall4(width_bucket_float8, Float8GetDatum(2.4), Float8GetDatum(0),
+											 Float8GetDatum(3), Int32GetDatum(20))) == 16;
+}
+
 Translation *
 translation_begin(List *runtime_exprs, const RuntimeValue *values)
 {
@@ -77,7 +86,8 @@ translation_begin(List *runtime_exprs, const RuntimeValue *values)
 	PenumbraPlanOptions options = {
 		.encoding_is_utf8 = GetDatabaseEncoding() == PG_UTF8,
 		.time_zone = time_zone_of_session(),
-		.power_scale_by_result = COMPAT_INTEGER_POWER_SCALE_BY_RESULT
+		.power_scale_by_result = COMPAT_INTEGER_POWER_SCALE_BY_RESULT,
+		.width_bucket_divides_first = width_bucket_divides_first()
 	};
 
 	translation->owner = owner;

@@ -10,7 +10,6 @@
 #include "access/table.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
-#include "optimizer/appendinfo.h"
 #include "rewrite/rewriteManip.h"
 #include "utils/lsyscache.h"
 
@@ -31,6 +30,7 @@ typedef struct ExpressionColumn
 	Node	   *expr;			/* of the level */
 	Var		   *var;
 	Var		   *elements;		/* of a set-returning function: stands for it in target lists */
+	AttrNumber	of_union;		/* of a member of UNION ALL: the number of the whole's column */
 } ExpressionColumn;
 
 /* Without what Vars say of outer joins above their relation. */
@@ -156,46 +156,85 @@ expression_columns_of_parent(const PlannerInfo *root, Index *relid, List *attnum
 	return attnums;
 }
 
-/* The columns of a table's child are its parent's, of its own columns. */
+/* What the child has in place of its parent's column; NULL: nothing yet. */
+static const ExpressionColumn *
+column_of_child(const PlannerInfo *root, Index relid, AttrNumber parents_number)
+{
+	ListCell   *lc;
+
+	foreach(lc, planning_current()->expression_columns)
+	{
+		const ExpressionColumn *column = lfirst(lc);
+
+		if (column->root == root && column->relid == relid &&
+			(column->of_union == parents_number || column->number == parents_number))
+			return column;
+	}
+	return NULL;
+}
+
+/*
+ * A column of the child's own columns.  Children of a table have their parent's number: they are one relation of
+ * pipelines.  Members of UNION ALL have other columns, and may have the expression for themselves.
+ */
+static ExpressionColumn *
+make_column_of_child(PlannerInfo *root, AppendRelInfo *appinfo, const ExpressionColumn *parent)
+{
+	ExpressionColumn *own = palloc(sizeof(ExpressionColumn));
+	Node	   *normalized;
+
+	*own = *parent;
+	own->relid = appinfo->child_relid;
+	own->expr = table_expressions_of_child(root, parent->expr, appinfo);
+	own->var = copyObject(parent->var);
+	own->var->varno = relation_number_of(root, own->relid);
+	/* of sets the query speaks by the parent's */
+	own->elements = NULL;
+	normalized = relation_numbers_normalize(root, own->expr);
+	if (!OidIsValid(appinfo->parent_reloid))
+	{
+		own->of_union = parent->number;
+		if (IsA(normalized, Var) && expression_column_is(((Var *) normalized)->varattno))
+			own->var = (Var *) normalized;
+		else
+			own->var->varattno = EXPRESSION_COLUMN_FIRST + planning_current()->expression_count++;
+		own->number = own->var->varattno;
+	}
+	if (parent->elements == NULL && !equal(normalized, own->var))
+		relation_numbers_replace(root, normalized, own->var);
+	return own;
+}
+
+/* The columns of a child are its parent's. */
 static void
 add_columns_of_child(PlannerInfo *root, Index relid)
 {
 	Planning   *planning = planning_current();
-	AppendRelInfo *appinfo = child_info(root, relid);
+	AppendRelInfo *appinfo = root->append_rel_array == NULL ? NULL : root->append_rel_array[relid];
 	MemoryContext old;
 	ListCell   *lc;
 
 	if (appinfo == NULL)
 		return;
-	foreach(lc, planning->expression_columns)
-	{
-		const ExpressionColumn *column = lfirst(lc);
-
-		if (column->root == root && column->relid == relid)
-			return;
-	}
 	add_columns_of_child(root, appinfo->parent_relid);
 	old = MemoryContextSwitchTo(root->planner_cxt);
 	foreach(lc, list_copy(planning->expression_columns))
 	{
 		const ExpressionColumn *column = lfirst(lc);
-		ExpressionColumn *own;
 
-		if (column->root != root || column->relid != appinfo->parent_relid)
-			continue;
-		own = palloc(sizeof(ExpressionColumn));
-		*own = *column;
-		own->relid = relid;
-		own->expr = adjust_appendrel_attrs(root, column->expr, 1, &appinfo);
-		own->var = copyObject(column->var);
-		own->var->varno = relation_number_of(root, relid);
-		/* of sets the query speaks by the parent's */
-		own->elements = NULL;
-		if (column->elements == NULL)
-			relation_numbers_replace(root, relation_numbers_normalize(root, own->expr), own->var);
-		planning->expression_columns = lappend(planning->expression_columns, own);
+		if (column->root == root && column->relid == appinfo->parent_relid &&
+			column_of_child(root, relid, column->number) == NULL)
+			planning->expression_columns = lappend(planning->expression_columns,
+												   make_column_of_child(root, appinfo, column));
 	}
 	MemoryContextSwitchTo(old);
+}
+
+Var *
+expression_columns_of_member(PlannerInfo *root, Index relid, AttrNumber number)
+{
+	add_columns_of_child(root, relid);
+	return column_of_child(root, relid, number)->var;
 }
 
 List *
@@ -210,7 +249,7 @@ expression_columns_numbers(PlannerInfo *root, Index relid)
 		const ExpressionColumn *column = lfirst(lc);
 
 		if (column->root == root && column->relid == relid)
-			numbers = lappend_int(numbers, column->number);
+			numbers = list_append_unique_int(numbers, column->number);
 	}
 	return numbers;
 }
@@ -273,6 +312,25 @@ Var *
 expression_columns_var(AttrNumber number)
 {
 	return column_of_number(number, 0)->var;
+}
+
+List *
+expression_columns_with_unions(List *numbers)
+{
+	ListCell   *lc;
+	ListCell   *lc2;
+
+	foreach(lc, numbers)		/* those that are added, too */
+	{
+		foreach(lc2, planning_current()->expression_columns)
+		{
+			const ExpressionColumn *column = lfirst(lc2);
+
+			if (column->number == lfirst_int(lc) && column->of_union != 0)
+				numbers = list_append_unique_int(numbers, column->of_union);
+		}
+	}
+	return numbers;
 }
 
 bool

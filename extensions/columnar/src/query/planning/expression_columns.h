@@ -38,6 +38,10 @@ extern void expression_columns_add(PlannerInfo *root, Node *node);
 extern void expression_columns_add_elements(PlannerInfo *root, Node *expr, Var *elements);
 /* The numbers of those of the relation; a new list.  A child of a table has its parent's. */
 extern List *expression_columns_numbers(PlannerInfo *root, Index relid);
+/* What a member of UNION ALL outputs for the column of the whole. */
+extern Var *expression_columns_of_member(PlannerInfo *root, Index relid, AttrNumber number);
+/* Columns of members of UNION ALL, and those of the wholes that they are. */
+extern List *expression_columns_with_unions(List *numbers);
 /* Plain columns of the topmost parent of the table, or its own: those that these are; relid becomes the parent's. */
 extern List *expression_columns_of_parent(const PlannerInfo *root, Index *relid, List *attnums);
 /* Whether a row can have an error in place of the value of one of these columns. */

@@ -312,6 +312,24 @@ find_in_target(PlannerInfo *root, FindContext *context, bool returned, bool retu
 	}
 }
 
+/* What is a column of the whole UNION ALL is found there. */
+static void
+find_in_member(PlannerInfo *root, const AppendRelInfo *appinfo, FindContext *context)
+{
+	ListCell   *lc;
+
+	foreach(lc, appinfo->translated_vars)
+	{
+		Node	   *expr = lfirst(lc);
+		Var		   *whole = expr == NULL ? NULL
+			: makeVar(appinfo->parent_relid, foreach_current_index(lc) + 1, exprType(expr), exprTypmod(expr),
+					  exprCollation(expr), 0);
+
+		if (whole != NULL && !table_expressions_is_column(root, whole))
+			(void) find_walker(expr, context);
+	}
+}
+
 /* Columns of children are those of their parents. */
 static const LevelColumns *
 examine_level(PlannerInfo *root)
@@ -360,7 +378,7 @@ examine_level(PlannerInfo *root)
 
 		/* of UNION ALL; tables' are plain columns */
 		if (!OidIsValid(appinfo->parent_reloid))
-			(void) find_walker((Node *) appinfo->translated_vars, &context);
+			find_in_member(root, appinfo, &context);
 	}
 	find_in_target(root, &returned, true, returned.is_returned);
 	if (!returned.is_returned)
@@ -376,6 +394,7 @@ examine_level(PlannerInfo *root)
 			!finish_elements(root, i, list_concat_copy(context.open, returned.open)))
 			(void) find_walker((Node *) root->simple_rte_array[i]->functions, &context);
 	}
+	close_keys(root, &context);
 	level->open = list_concat_copy(context.open, returned.open);
 	level->returns_rows = returned.is_returned;
 	level->open_inside = list_length(level->returns_rows ? context.open : level->open);
@@ -383,25 +402,40 @@ examine_level(PlannerInfo *root)
 	return level;
 }
 
+/* Whether the column of the relation is, or with 0 one of them. */
+static bool
+is_open(const LevelColumns *level, Index relid, AttrNumber attno)
+{
+	ListCell   *lc;
+
+	foreach(lc, level->open)
+	{
+		const Var  *open = lfirst_node(Var, lc);
+
+		if (open->varno == (int) relid && (attno == 0 || open->varattno == attno))
+			return true;
+	}
+	return false;
+}
+
 /* Whether the column, whose values have parts, is read by expressions alone that are columns. */
 static bool
 is_hidden(PlannerInfo *root, const Var *var)
 {
 	const LevelColumns *level;
-	Index		relid;
-	ListCell   *lc;
+	const AppendRelInfo *appinfo;
+	Index		relid = var->varno;
 
 	if (!table_expressions_is_column(root, var) || var->varattno <= 0 || !cache_type_has_parts(var->vartype))
 		return false;
 	level = examine_level(root);
-	relid = var->varno;
-	(void) expression_columns_of_parent(root, &relid, NIL);
-	foreach(lc, level->open)
+	if (is_open(level, relid, var->varattno))
+		return false;
+	/* a child's columns may have other numbers: whatever is open of a parent is taken for it */
+	while ((appinfo = root->append_rel_array == NULL ? NULL : root->append_rel_array[relid]) != NULL)
 	{
-		const Var  *open = lfirst(lc);
-
-		/* a child's columns may have other numbers: whatever is open of the parent is taken for it */
-		if (open->varno == (int) relid && (relid != (Index) var->varno || open->varattno == var->varattno))
+		relid = appinfo->parent_relid;
+		if (is_open(level, relid, 0))
 			return false;
 	}
 	return true;

@@ -14,6 +14,7 @@
 #include "catalog/pg_type.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
+#include "optimizer/appendinfo.h"
 #include "optimizer/clauses.h"
 #include "optimizer/optimizer.h"
 #include "utils/fmgroids.h"
@@ -39,6 +40,53 @@ table_expressions_elements_call(const PlannerInfo *root, Index relid)
 	return (FuncExpr *) call;
 }
 
+static bool
+is_union(const RangeTblEntry *rte)
+{
+	return rte->rtekind == RTE_SUBQUERY && rte->inh;
+}
+
+/* Whether each member of the UNION ALL has a table's column in its place, or an expression of some. */
+static bool
+is_column_of_members(const PlannerInfo *root, const Var *var)
+{
+	ListCell   *lc;
+	ListCell   *lc2;
+
+	foreach(lc, var->varattno > 0 ? root->append_rel_list : NIL)
+	{
+		const AppendRelInfo *appinfo = lfirst_node(AppendRelInfo, lc);
+		List	   *vars;
+
+		if (appinfo->parent_relid != (Index) var->varno)
+			continue;
+		vars = pull_var_clause(list_nth(appinfo->translated_vars, var->varattno - 1), PVC_RECURSE_PLACEHOLDERS);
+		if (vars == NIL)
+			return false;
+		foreach(lc2, vars)
+		{
+			if (!table_expressions_is_column(root, lfirst(lc2)))
+				return false;
+		}
+	}
+	return var->varattno > 0;
+}
+
+/* PostgreSQL has one around a member's column that is an expression. */
+static Node *
+without_placeholders_mutator(Node *node, void *context)
+{
+	if (node != NULL && IsA(node, PlaceHolderVar))
+		return without_placeholders_mutator((Node *) ((PlaceHolderVar *) node)->phexpr, context);
+	return node == NULL ? NULL : expression_tree_mutator(node, without_placeholders_mutator, context);
+}
+
+Node *
+table_expressions_of_child(PlannerInfo *root, Node *expr, AppendRelInfo *appinfo)
+{
+	return without_placeholders_mutator(adjust_appendrel_attrs(root, expr, 1, &appinfo), NULL);
+}
+
 bool
 table_expressions_is_column(const PlannerInfo *root, const Var *var)
 {
@@ -47,7 +95,8 @@ table_expressions_is_column(const PlannerInfo *root, const Var *var)
 	if (var->varlevelsup != 0 || var->varno <= 0 || var->varno >= root->simple_rel_array_size)
 		return false;
 	rte = root->simple_rte_array[var->varno];
-	return rte != NULL && (rte->rtekind == RTE_RELATION || table_expressions_elements_call(root, var->varno) != NULL);
+	return rte != NULL && (rte->rtekind == RTE_RELATION || table_expressions_elements_call(root, var->varno) != NULL ||
+						   (is_union(rte) && is_column_of_members(root, var)));
 }
 
 /* On the inner side of an outer join. */
@@ -128,12 +177,35 @@ is_strict_if_nullable(const PlannerInfo *root, Node *node)
 	return !is_nullable(root, table_expressions_relation(node)) || !contain_nonstrict_functions(node);
 }
 
+static bool
+members_can_be_cached(PlannerInfo *root, Node *expr, Index relid)
+{
+	ListCell   *lc;
+
+	foreach(lc, pull_var_clause(expr, 0))
+	{
+		if (!table_expressions_is_column(root, lfirst(lc)))
+			return false;
+	}
+	foreach(lc, root->append_rel_list)
+	{
+		AppendRelInfo *appinfo = lfirst_node(AppendRelInfo, lc);
+
+		if (appinfo->parent_relid == relid &&
+			!table_expressions_can_be_cached(root, table_expressions_of_child(root, expr, appinfo)))
+			return false;
+	}
+	return true;
+}
+
 bool
 table_expressions_can_be_cached(PlannerInfo *root, Node *expr)
 {
 	Index		relid = cacheable_form(expr) == NULL ? 0 : table_expressions_relation(expr);
 
-	return relid != 0 && root->simple_rte_array[relid]->rtekind == RTE_RELATION && is_strict_if_nullable(root, expr);
+	return relid != 0 && is_strict_if_nullable(root, expr) &&
+		(root->simple_rte_array[relid]->rtekind == RTE_RELATION ||
+		 (is_union(root->simple_rte_array[relid]) && members_can_be_cached(root, expr, relid)));
 }
 
 bool

@@ -29,8 +29,13 @@ extern Index table_expressions_relation(Node *node);
  * NULL: the relation is something else.
  */
 extern FuncExpr *table_expressions_elements_call(const PlannerInfo *root, Index relid);
-/* Whether it is a column of a table, or of a relation that is such a call, whose elements can be in lists. */
+/*
+ * Whether it is a column of a table or of a UNION ALL of tables, or of a relation that is such a call, whose elements
+ * can be in lists.
+ */
 extern bool table_expressions_is_column(const PlannerInfo *root, const Var *var);
+/* The parent's expression as that of a child: of a table, or a member of UNION ALL. */
+extern Node *table_expressions_of_child(PlannerInfo *root, Node *expr, AppendRelInfo *appinfo);
 /* Something small of a document or array, the only column of the relation. */
 extern Node *table_expressions_any_of_element(Index relid, const Node *elements);
 /*
