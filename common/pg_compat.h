@@ -559,7 +559,10 @@ compat_complete_join(PlannerInfo *root, RelOptInfo *rel)
 #endif
 }
 
-/* Of the table's rows; 18 has constraints that do not hold for all of them. */
+/*
+ * Of the table's rows; 18 has constraints that do not hold for all of them.  Those of a parent without partitions say
+ * nothing of its children.
+ */
 static inline bool
 compat_column_is_not_null(const RelOptInfo *rel, const RangeTblEntry *rte, AttrNumber attno)
 {
@@ -568,7 +571,8 @@ compat_column_is_not_null(const RelOptInfo *rel, const RangeTblEntry *rte, AttrN
 	return bms_is_member(attno, rel->notnullattnums);
 #else
 	HeapTuple	tuple = SearchSysCache2(ATTNUM, ObjectIdGetDatum(rte->relid), Int16GetDatum(attno));
-	bool		is_not_null = HeapTupleIsValid(tuple) && ((Form_pg_attribute) GETSTRUCT(tuple))->attnotnull;
+	bool		is_not_null = HeapTupleIsValid(tuple) && ((Form_pg_attribute) GETSTRUCT(tuple))->attnotnull &&
+		(!rte->inh || rte->relkind == RELKIND_PARTITIONED_TABLE);
 
 	(void) rel;
 	if (HeapTupleIsValid(tuple))

@@ -71,13 +71,8 @@ decorrelation_of_clause(Node *clause, List *params)
 	if (!comparison_key_is_equality_clause(clause))
 		return NULL;
 	if (decorrelation_is_outer(linitial(equality->args), params))
-	{
-		if (!OidIsValid(get_commutator(equality->opno)))
-			return NULL;
-		equality = copyObject(equality);
-		CommuteOpExpr(equality);
-	}
-	if (!decorrelation_is_outer(lsecond(equality->args), params) ||
+		equality = pipeline_commuted_key(equality);
+	if (equality == NULL || !decorrelation_is_outer(lsecond(equality->args), params) ||
 		rel_pipeline_has_param(linitial(equality->args), params) ||
 		!contain_var_clause(linitial(equality->args)))
 		return NULL;

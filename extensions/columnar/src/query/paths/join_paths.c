@@ -53,18 +53,20 @@ typedef struct JoinClause
 {
 	const RestrictInfo *rinfo;
 	const char *refusal;		/* or NULL: it can be evaluated */
-	bool		is_key;			/* an equality between the sides */
 	bool		is_range;		/* a comparison of the sides by which the engine searches */
 	Node	   *normalized;
-	Node	   *commuted;		/* of a key */
-	double		row_factor;		/* of a key: by which more rows pass it than PostgreSQL thinks */
+	OpExpr	   *key;			/* an equality between sides, see PipelineStage; or NULL */
+	OpExpr	   *commuted;		/* the next of a key */
+	Relids		left_relids;
+	Relids		right_relids;
+	double		row_factor;		/* by which more rows pass it than PostgreSQL thinks */
 	List	   *narrowed_factors;	/* of RowFactor * */
 } JoinClause;
 
 /* The conditions of one join. */
 typedef struct JoinClauses
 {
-	List	   *keys;			/* OpExprs: probe side first */
+	List	   *keys;			/* probe side first */
 	List	   *conditions;		/* RestrictInfos that decide the match too */
 	List	   *filters;		/* RestrictInfos of what comes out of an outer join */
 	List	   *subplans;		/* RestrictInfos of an inner join with subqueries in them */
@@ -74,17 +76,100 @@ typedef struct JoinClauses
 
 /* ---------------------------------------------------------------- clauses */
 
+/* Whether the clause is "value IS NULL"; a type that reads the same bytes has the same NULLs. */
 static bool
-is_key(Translation *translation, OpExpr *clause)
+is_null_test_of(Node *clause, Node *value)
 {
+	NullTest   *test = (NullTest *) clause;
+	Node	   *tested;
+
+	if (!IsA(clause, NullTest) || test->nulltesttype != IS_NULL || test->argisrow)
+		return false;
+	tested = (Node *) test->arg;
+	while (IsA(tested, RelabelType))
+		tested = (Node *) ((RelabelType *) tested)->arg;
+	while (IsA(value, RelabelType))
+		value = (Node *) ((RelabelType *) value)->arg;
+	return equal(tested, value);
+}
+
+/* Whether the clause is: both values are NULL. */
+static bool
+are_both_null(Node *clause, List *values)
+{
+	List	   *tests = is_andclause(clause) ? ((BoolExpr *) clause)->args : NIL;
+
+	for (int i = 0; i < 2 && list_length(tests) == 2; i++)
+	{
+		if (is_null_test_of(list_nth(tests, i), linitial(values)) &&
+			is_null_test_of(list_nth(tests, 1 - i), lsecond(values)))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * What the clause says of two values, if they are equal or else, of a DistinctExpr, both NULL.  Tools write x = y OR x
+ * IS NULL AND y IS NULL for IS NOT DISTINCT FROM.  NULL: it says something else.
+ */
+static OpExpr *
+find_equality(Node *clause)
+{
+	OpExpr	   *equality = NULL;
+
+	if (IsA(clause, OpExpr))
+		equality = (OpExpr *) clause;
+	else if (is_notclause(clause) && IsA(get_notclausearg(clause), DistinctExpr))
+	{
+		equality = copyObject((OpExpr *) get_notclausearg(clause));
+		NodeSetTag(equality, T_OpExpr);
+	}
+	else if (is_orclause(clause) && list_length(((BoolExpr *) clause)->args) == 2)
+	{
+		List	   *args = ((BoolExpr *) clause)->args;
+		int			place = IsA(linitial(args), OpExpr) ? 0 : 1;
+
+		equality = copyObject((OpExpr *) list_nth(args, place));
+		if (!IsA(equality, OpExpr) || list_length(equality->args) != 2 ||
+			!are_both_null(list_nth(args, 1 - place), equality->args))
+			return NULL;
+	}
+	if (equality == NULL || !comparison_key_is_equality_clause((Node *) equality))
+		return NULL;
+	if (!IsA(clause, OpExpr))
+		NodeSetTag(equality, T_DistinctExpr);
+	return equality;
+}
+
+/* Makes the clause's equality a key, if its sides are of different relations and of types that the engine joins. */
+static void
+examine_key(PlannerInfo *root, JoinClause *clause)
+{
+	OpExpr	   *equality = find_equality((Node *) clause->rinfo->clause);
 	PenumbraType left;
 	PenumbraType right;
 	PenumbraType wide;
 
-	return comparison_key_is_equality_clause((Node *) clause) && OidIsValid(get_commutator(clause->opno)) &&
-		translate_type(exprType(linitial(clause->args)), &left) &&
-		translate_type(exprType(lsecond(clause->args)), &right) &&
-		translate_join_type(left, right, &wide);
+	if (equality == NULL ||
+		!translate_type(exprType(linitial(equality->args)), &left) ||
+		!translate_type(exprType(lsecond(equality->args)), &right) ||
+		!translate_join_type(left, right, &wide))
+		return;
+	clause->left_relids = pull_varnos(root, linitial(equality->args));
+	clause->right_relids = pull_varnos(root, lsecond(equality->args));
+	if (bms_is_empty(clause->left_relids) || bms_is_empty(clause->right_relids) ||
+		bms_overlap(clause->left_relids, clause->right_relids))
+		return;
+	/* NULL is not equal to what is never NULL. */
+	if (IsA(equality, DistinctExpr) && (level_columns_is_not_null(root, linitial(equality->args)) ||
+										level_columns_is_not_null(root, lsecond(equality->args))))
+		NodeSetTag(equality, T_OpExpr);
+	clause->key = (OpExpr *) relation_numbers_normalize(root, (Node *) equality);
+	clause->commuted = pipeline_commuted_key(clause->key);
+	if (clause->commuted == NULL)
+		clause->key = NULL;
+	else
+		clause->row_factor = join_estimates_row_factor(root, equality, &clause->narrowed_factors);
 }
 
 static const JoinClause *
@@ -111,16 +196,10 @@ examine_clause(PlannerInfo *root, RestrictInfo *rinfo)
 	expr = stage_scan_translate_pair(translation, clause->normalized);
 	if (expr < 0)
 		clause->refusal = MemoryContextStrdup(context, translation->reason);
-	clause->is_key = clause->refusal == NULL && rinfo->can_join &&
-		is_key(translation, (OpExpr *) clause->normalized);
 	clause->is_range = clause->refusal == NULL && rinfo->can_join && penumbra_plan_is_range(translation->plan, expr);
-	if (clause->is_key)
-	{
-		clause->commuted = copyObject(clause->normalized);
-		CommuteOpExpr((OpExpr *) clause->commuted);
-		clause->row_factor = join_estimates_row_factor(root, (OpExpr *) rinfo->clause, &clause->narrowed_factors);
-	}
 	translation_end(translation);
+	if (clause->refusal == NULL)
+		examine_key(root, clause);
 	planning->clauses = lappend(planning->clauses, clause);
 	return clause;
 }
@@ -225,11 +304,11 @@ sort_clauses(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *probe_rel, RelO
 			clauses->filters = lappend(clauses->filters, rinfo);
 			continue;
 		}
-		if (clause->is_key && bms_is_subset(rinfo->left_relids, probe_rel->relids) &&
-				 bms_is_subset(rinfo->right_relids, build_rel->relids))
-			clauses->keys = lappend(clauses->keys, clause->normalized);
-		else if (clause->is_key && bms_is_subset(rinfo->right_relids, probe_rel->relids) &&
-				 bms_is_subset(rinfo->left_relids, build_rel->relids))
+		if (clause->key != NULL && bms_is_subset(clause->left_relids, probe_rel->relids) &&
+			bms_is_subset(clause->right_relids, build_rel->relids))
+			clauses->keys = lappend(clauses->keys, clause->key);
+		else if (clause->key != NULL && bms_is_subset(clause->right_relids, probe_rel->relids) &&
+				 bms_is_subset(clause->left_relids, build_rel->relids))
 			clauses->keys = lappend(clauses->keys, clause->commuted);
 		else
 		{
@@ -283,8 +362,8 @@ add_other_side(PlannerInfo *root, RelOptInfo *joinrel, RelPipeline *planned, con
 
 		if (is_semi)
 		{
-			here = list_nth(lfirst_node(OpExpr, lc)->args, has_probe ? 0 : 1);
-			there = list_nth(lfirst_node(OpExpr, lc)->args, has_probe ? 1 : 0);
+			here = list_nth(((OpExpr *) lfirst(lc))->args, has_probe ? 0 : 1);
+			there = list_nth(((OpExpr *) lfirst(lc))->args, has_probe ? 1 : 0);
 			if (exprType(here) != exprType(there))
 				continue;
 		}

@@ -34,6 +34,7 @@
 #include "query/pipeline/pipeline.h"
 #include "query/pipeline/stages.h"
 #include "query/pipeline/translate_aggregate.h"
+#include "query/planning/level_columns.h"
 #include "query/planning/relation_numbers.h"
 
 /* Whether the frame of each row is its partition: without an order all of its rows are peers. */
@@ -58,19 +59,6 @@ is_cheap(const PipelineStage *stage)
 		is_cheap(linitial(stage->inputs));
 }
 
-static bool
-is_not_null(PlannerInfo *root, Node *key)
-{
-	const Var  *var = (const Var *) strip_implicit_coercions(key);
-	const RangeTblEntry *rte;
-
-	if (!IsA(var, Var) || var->varlevelsup != 0 || var->varattno <= 0)
-		return false;
-	rte = root->simple_rte_array[var->varno];
-	return rte->rtekind == RTE_RELATION &&
-		compat_column_is_not_null(root->simple_rel_array[var->varno], rte, var->varattno);
-}
-
 /* No integer of 32 bits. */
 #define NULL_KEY (INT64CONST(1) << 40)
 
@@ -92,9 +80,9 @@ without_null(Node *key)
 	return (Node *) coalesce;
 }
 
-/* The equality of a key and what it is called in the groups. */
-static Node *
-equality_of(Node *key, Node *name)
+/* The equality of a key and what it is called in the groups, where that may be NULL IS NOT DISTINCT FROM. */
+static OpExpr *
+equality_of(Node *key, Node *name, bool can_be_null)
 {
 	OpExpr	   *equality;
 	Oid			operator = lookup_type_cache(exprType(key), TYPECACHE_EQ_OPR)->eq_opr;
@@ -102,7 +90,9 @@ equality_of(Node *key, Node *name)
 	equality = (OpExpr *) make_opclause(operator, BOOLOID, false, (Expr *) key, (Expr *) name, InvalidOid,
 										exprCollation(key));
 	set_opfuncid(equality);
-	return (Node *) equality;
+	if (can_be_null)
+		NodeSetTag(equality, T_DistinctExpr);
+	return equality;
 }
 
 static void
@@ -130,7 +120,7 @@ partition_totals_add(PlannerInfo *root, RelPipeline *planned, const RelPipeline 
 	List	   *join_keys = NIL;
 	List	   *names = NIL;
 	List	   *equalities = NIL;
-	bool		nulls_are_equal = false;
+	Bitmapset  *with_nulls = NULL;
 	ListCell   *lc;
 	ListCell   *lc2;
 
@@ -163,12 +153,14 @@ partition_totals_add(PlannerInfo *root, RelPipeline *planned, const RelPipeline 
 	{
 		Node	   *key = lfirst(lc2);
 
-		if (!is_not_null(root, lfirst(lc)))
+		if (!level_columns_is_not_null(root, lfirst(lc)))
 		{
 			Node	   *integer = without_null(key);
 
-			nulls_are_equal |= integer == NULL;
-			key = integer == NULL ? key : integer;
+			if (integer == NULL)
+				with_nulls = bms_add_member(with_nulls, list_length(join_keys));
+			else
+				key = integer;
 		}
 		join_keys = lappend(join_keys, key);
 	}
@@ -179,14 +171,14 @@ partition_totals_add(PlannerInfo *root, RelPipeline *planned, const RelPipeline 
 	stage = pipeline_add_stage(totals.pipeline, PIPELINE_PROJECTION, list_concat_copy(join_keys, stage->aggrefs));
 	stage->names = names;
 	forboth(lc, join_keys, lc2, names)
-		equalities = lappend(equalities, equality_of(lfirst(lc), lfirst(lc2)));
+		equalities = lappend(equalities, equality_of(lfirst(lc), lfirst(lc2),
+													 bms_is_member(foreach_current_index(lc), with_nulls)));
 
 	joined.pipeline = pipeline_copy(planned->pipeline);
 	stage = pipeline_add_stage(joined.pipeline, PIPELINE_JOIN, NIL);
 	stage->inputs = lappend(stage->inputs, totals.pipeline->top);
 	stage->join_kind = PENUMBRA_JOIN_INNER;
 	stage->join_keys = equalities;
-	stage->nulls_are_equal = nulls_are_equal;
 	stage->probe_rows = stage->rows = planned->rows;
 	stage->build_rows = totals.rows;
 	pipeline_take(joined.pipeline, totals.pipeline);

@@ -168,7 +168,7 @@ add_own_keys(List *keys, const PipelineStage *join)
 	{
 		KeyShare   *key = palloc(sizeof(KeyShare));
 
-		key->expr = linitial(lfirst_node(OpExpr, lc)->args);
+		key->expr = linitial(((OpExpr *) lfirst(lc))->args);
 		key->share = Min(join->rows / Max(join->probe_rows, 1), 1);
 		keys = lappend(keys, key);
 	}

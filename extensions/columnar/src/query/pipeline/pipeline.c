@@ -165,6 +165,21 @@ pipeline_take(Pipeline *pipeline, const Pipeline *other)
 	pipeline->init_plans = list_concat_unique_ptr(list_copy(pipeline->init_plans), other->init_plans);
 }
 
+OpExpr *
+pipeline_commuted_key(const OpExpr *key)
+{
+	Oid			commutator = get_commutator(key->opno);
+	OpExpr	   *commuted;
+
+	if (!OidIsValid(commutator))
+		return NULL;
+	commuted = (OpExpr *) copyObject((const Node *) key);
+	commuted->opno = commutator;
+	commuted->opfuncid = get_opcode(commutator);
+	commuted->args = list_make2(lsecond(commuted->args), linitial(commuted->args));
+	return commuted;
+}
+
 List *
 pipeline_commuted_keys(List *keys)
 {
@@ -173,11 +188,10 @@ pipeline_commuted_keys(List *keys)
 
 	foreach(lc, keys)
 	{
-		OpExpr	   *key = copyObject(lfirst_node(OpExpr, lc));
+		OpExpr	   *key = pipeline_commuted_key(lfirst(lc));
 
-		if (!OidIsValid(get_commutator(key->opno)))
+		if (key == NULL)
 			return NIL;
-		CommuteOpExpr(key);
 		commuted = lappend(commuted, key);
 	}
 	return commuted;
@@ -305,9 +319,8 @@ stage_to_list(const PipelineStage *stage, List *inputs)
 	fields = list_concat(fields, list_make5(stage->source, rows_to_node(stage->probe_rows),
 											rows_to_node(stage->build_rows), stage->frames,
 											makeBoolean(stage->may_refuse_lists)));
-	return list_concat(fields, list_make5(makeInteger(stage->single_cte), makeBoolean(stage->nulls_are_equal),
-										  makeBoolean(stage->is_distinct), makeBoolean(stage->gives_late),
-										  makeInteger(stage->join_choice)));
+	return list_concat(fields, list_make4(makeInteger(stage->single_cte), makeBoolean(stage->is_distinct),
+										  makeBoolean(stage->gives_late), makeInteger(stage->join_choice)));
 }
 
 /* Adds the stage after its inputs, which it has by their places in the list; returns its own. */
@@ -359,10 +372,9 @@ stage_from_list(List *fields, const List *before)
 	stage->frames = list_nth(fields, 19);
 	stage->may_refuse_lists = boolVal(list_nth(fields, 20));
 	stage->single_cte = intVal(list_nth(fields, 21));
-	stage->nulls_are_equal = boolVal(list_nth(fields, 22));
-	stage->is_distinct = boolVal(list_nth(fields, 23));
-	stage->gives_late = boolVal(list_nth(fields, 24));
-	stage->join_choice = intVal(list_nth(fields, 25));
+	stage->is_distinct = boolVal(list_nth(fields, 22));
+	stage->gives_late = boolVal(list_nth(fields, 23));
+	stage->join_choice = intVal(list_nth(fields, 24));
 	stage->operator = -1;
 	return stage;
 }

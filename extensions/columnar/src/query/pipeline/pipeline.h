@@ -78,9 +78,9 @@ typedef struct PipelineStage
 	bool		is_null_aware;	/* of an anti join: NOT IN */
 	bool		is_distinct;	/* of a recursion: UNION */
 	bool		gives_late;		/* of a recursion: all rows are read, and none leaves before the last is there */
-	bool		nulls_are_equal;	/* in all join_keys: IS NOT DISTINCT FROM */
 	bool		may_refuse_lists;	/* of unnesting, which is an inner or left join with each row's lists, in exprs */
-	List	   *join_keys;		/* OpExprs: an equality of a probe side's and a build side's expression */
+	List	   *join_keys;		/* OpExprs: an equality of a probe side's and a build side's expression; DistinctExprs
+								 * of such ones: IS NOT DISTINCT FROM */
 	double		probe_rows;		/* of a join: that are expected to go in; 0: not known */
 	double		build_rows;		/* the same of the side that the table is built of */
 	double		build_rows_max; /* when it runs, see swap_sides.c; 0: any number */
@@ -147,7 +147,9 @@ extern WindowFunc *pipeline_add_row_number(Pipeline *pipeline, List *keys, List 
 /* The pipeline has stages of the other now. */
 extern void pipeline_take(Pipeline *pipeline, const Pipeline *other);
 
-/* The equalities with their sides swapped; NIL: one cannot be. */
+/* The equality with its sides swapped; NULL: it cannot be. */
+extern OpExpr *pipeline_commuted_key(const OpExpr *key);
+/* All of them; NIL: one cannot be. */
 extern List *pipeline_commuted_keys(List *keys);
 
 /* The stages without inputs, in the order in which a plan is made of them. */

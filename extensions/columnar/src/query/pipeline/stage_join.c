@@ -8,6 +8,8 @@
  */
 #include "postgres.h"
 
+#include "nodes/makefuncs.h"
+
 #include "query/pipeline/comparison_key.h"
 #include "query/pipeline/deparser.h"
 #include "query/pipeline/pipeline.h"
@@ -55,10 +57,10 @@ add_to_plan(Translation *translation, PipelineStage *stage, const StageInput *in
 	translation->conditional_depth++;
 	foreach(lc, stage->join_keys)
 	{
-		OpExpr	   *clause = lfirst_node(OpExpr, lc);
+		OpExpr	   *clause = lfirst(lc);
 		PenumbraJoinKey *key = &keys[foreach_current_index(lc)];
 
-		key->nulls_are_equal = stage->nulls_are_equal;
+		key->nulls_are_equal = IsA(clause, DistinctExpr);
 		translation->current = inputs[0].operator;
 		translation->inputs = inputs[0].outputs;
 		key->probe = comparison_key(translation, linitial(clause->args));
@@ -134,28 +136,22 @@ title(const PipelineStage *stage, const Deparser *deparser)
 	return psprintf("Vector %s Join", stage->join_choice == PENUMBRA_JOIN_ALL ? join_name(stage->join_kind) : "As-Of");
 }
 
-/* Equalities that NULLs pass, as SQL has them. */
+/* The keys as SQL has them. */
 static List *
-not_distinct(List *equalities)
+key_clauses(List *keys)
 {
 	List	   *clauses = NIL;
 	ListCell   *lc;
 
-	foreach(lc, equalities)
-	{
-		Expr	   *distinct = copyObject(lfirst(lc));
-
-		NodeSetTag(distinct, T_DistinctExpr);
-		clauses = lappend(clauses, makeBoolExpr(NOT_EXPR, list_make1(distinct), -1));
-	}
+	foreach(lc, keys)
+		clauses = lappend(clauses, IsA(lfirst(lc), DistinctExpr) ? make_notclause(lfirst(lc)) : lfirst(lc));
 	return clauses;
 }
 
 static void
 explain(const PipelineStage *stage, const Deparser *deparser, ExplainState *es)
 {
-	deparser_explain_conditions("Vector Join Cond", stage->nulls_are_equal ? not_distinct(stage->join_keys)
-								: stage->join_keys, deparser, es);
+	deparser_explain_conditions("Vector Join Cond", key_clauses(stage->join_keys), deparser, es);
 	deparser_explain_conditions("Vector Join Filter", stage->exprs, deparser, es);
 	if (stage->join_choice != PENUMBRA_JOIN_ALL)
 		ExplainPropertyText("Vector Join Choice", stage->join_choice == PENUMBRA_JOIN_LEAST ? "least" : "greatest", es);

@@ -518,6 +518,28 @@ level_columns_of_rel(PlannerInfo *root, RelOptInfo *rel, const char **reason)
 }
 
 bool
+level_columns_is_not_null(PlannerInfo *root, Node *expr)
+{
+	const Var  *var = (const Var *) strip_implicit_coercions(expr);
+	const RangeTblEntry *rte;
+	ListCell   *lc;
+
+	if (!IsA(var, Var) || var->varlevelsup != 0 || var->varattno <= 0)
+		return false;
+	foreach(lc, root->join_info_list)
+	{
+		const SpecialJoinInfo *join = lfirst_node(SpecialJoinInfo, lc);
+
+		if ((join->jointype != JOIN_SEMI && bms_is_member(var->varno, join->syn_righthand)) ||
+			(join->jointype == JOIN_FULL && bms_is_member(var->varno, join->syn_lefthand)))
+			return false;
+	}
+	rte = root->simple_rte_array[var->varno];
+	return rte->rtekind == RTE_RELATION &&
+		compat_column_is_not_null(root->simple_rel_array[var->varno], rte, var->varattno);
+}
+
+bool
 level_columns_is_spared(PlannerInfo *root, const RelOptInfo *rel, AttrNumber attno)
 {
 	bool		is_alone = bms_membership(root->all_baserels) == BMS_SINGLETON;

@@ -26,6 +26,8 @@ extern bool level_columns_hide(PlannerInfo *root, List *exprs);
 extern bool level_columns_return(PlannerInfo *root, const RelOptInfo *rel, List *attnums, Var *position);
 /* The same of a column of a subquery, which is such a position there. */
 extern bool level_columns_pass(PlannerInfo *root, RelOptInfo *rel, AttrNumber attno, Var *position);
+/* Whether the expression is a column of a table that has no NULL, nor gets any from an outer join. */
+extern bool level_columns_is_not_null(PlannerInfo *root, Node *expr);
 /*
  * Whether the query only returns the column, which the engine can read, of so few rows that it is better fetched than
  * cached of all.
