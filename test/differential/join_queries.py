@@ -464,8 +464,12 @@ class JoinQueryGenerator:
             pairs /= 2
         for _ in range(0 if is_range else self.choose.choices([0, 1, 2, 3], [6, 66, 20, 8])[0]):
             a, b, values = self._operands(left, [right], is_plain=self._is(0.6))
-            operator = "=" if self._is(0.95) else self.choose.choice(["IS NOT DISTINCT FROM", "<", ">="])
-            conditions.append(f"{a} {operator} {b}")
+            operator = "=" if self._is(0.95) else self.choose.choice(["<", ">="])
+            condition = f"{a} {operator} {b}"
+            if operator == "=" and self._is(0.2):
+                condition = self.choose.choice([f"{a} IS NOT DISTINCT FROM {b}", f"({condition} OR ({a} IS NULL AND {b} IS NULL))"])
+                values /= 2
+            conditions.append(condition)
             pairs /= values if operator == "=" else 2
         if pairs > PAIRS_MAX:
             conditions.append(self._selective_equality(left, right))

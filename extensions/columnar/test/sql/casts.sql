@@ -61,5 +61,32 @@ SET datestyle = 'SQL, DMY';
 SELECT d.* FROM odd, unnest(ARRAY['date', 'timestamp', 'timestamptz']) type,
 	differences(format('SELECT value::%s FROM odd WHERE id = %s', type, id)) d WHERE value NOT IN ('now');
 SET datestyle = ISO;
-DROP TABLE written, odd;
+-- zones by name: with rules for ever, of history, of one offset, abbreviations; what is no zone
+CREATE TABLE instants AS SELECT row_number() OVER ()::int AS id, at, at AT TIME ZONE 'UTC' AS at_tz FROM (
+	SELECT timestamp '2024-03-09' + i * interval '17 minutes' AS at FROM generate_series(1, 4000) i UNION ALL
+	SELECT timestamp '2024-10-25' + i * interval '17 minutes' FROM generate_series(1, 1000) i UNION ALL
+	SELECT timestamp '1870-01-01' + i * interval '30 days 01:02:03.000004' FROM generate_series(1, 3000) i UNION ALL
+	SELECT unnest('{infinity,-infinity,NULL,4713-01-01 BC,0001-01-01,1883-11-18 12:03:58,2037-12-31 23:59:59.999999}'::timestamp[])) v;
+CREATE TABLE late AS SELECT unnest('{294276-12-31 23:00,2151-06-01,9999-01-01}'::timestamp[]) AS at;
+VACUUM ANALYZE instants, late;
+SELECT penumbra.load('instants') > 0 AND penumbra.load('late') > 0 AS loaded;
+SELECT zone, agree(format('SELECT id, at AT TIME ZONE %1$L, at_tz AT TIME ZONE %1$L, at AT TIME ZONE ''UTC'' AT TIME ZONE %1$L FROM instants ORDER BY 1', zone)),
+	agree(format('SELECT date_trunc(''day'', at_tz, %1$L), count(*) FROM instants WHERE extract(hour FROM at_tz AT TIME ZONE %1$L) BETWEEN 1 AND 3 GROUP BY 1', zone)),
+	agree(format('SELECT timezone(%1$L, at) FROM late', zone))
+FROM unnest('{Europe/Berlin,america/NEW_york,UTC,utc,Z,EST,est5edt,CET,+05:30,<+02>-2,Asia/Kathmandu,Australia/Lord_Howe,Pacific/Apia,Africa/Monrovia}'::text[]) zone;
+SELECT left(zone, 9), agree(format('SELECT count(timezone(%L, at)) FROM instants', zone)) FROM unnest(ARRAY['Nowhere', '', repeat('+', 300)]) zone;
+SELECT agree('SELECT timezone(NULL, at) FROM late'), agree('SELECT count(*) FROM instants WHERE id < 0 AND at_tz > at AT TIME ZONE ''Nowhere''');
+-- an abbreviation that meant several offsets, and a zone of each row
+SELECT agree('SELECT date_trunc(''month'', at) AT TIME ZONE ''MSK'', count(*) FROM instants GROUP BY 1');
+SELECT agree('SELECT date_trunc(''month'', at) AT TIME ZONE CASE WHEN id < 5 THEN ''UTC'' ELSE ''Europe/Paris'' END, count(*) FROM instants GROUP BY 1');
+-- the session's own abbreviations
+SET timezone_abbreviations = 'Australia';
+SELECT agree('SELECT count(*), max(at_tz AT TIME ZONE ''EST'') FROM instants WHERE isfinite(at)');
+RESET timezone_abbreviations;
+PREPARE by_zone(text) AS SELECT count(*), max(at AT TIME ZONE $1), min(at_tz AT TIME ZONE $1) FROM instants WHERE id < 7000;
+EXECUTE by_zone('Asia/Tokyo');
+SET plan_cache_mode = force_generic_plan;
+EXECUTE by_zone('Asia/Tokyo');
+RESET plan_cache_mode;
+DROP TABLE written, odd, instants, late;
 DROP FUNCTION differences, agree, rows_of;

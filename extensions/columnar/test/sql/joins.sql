@@ -88,6 +88,34 @@ SELECT same('SELECT count(*) FROM small a JOIN big b ON a.i2 = b.i8 / 1000000007
 SELECT same('SELECT count(*) FROM small a JOIN big b ON a.d = b.ts');
 SELECT same('SELECT count(*) FROM small a JOIN big b ON a.few = b.few WHERE a.few IS NULL');
 SELECT same('SELECT count(*) FROM small a JOIN big b ON a.k IS NOT DISTINCT FROM b.few');
+-- NULL equals NULL in some keys, and in none whose column has no NULL
+CREATE TABLE never_null (k int NOT NULL, s varchar(9) COLLATE "C" NOT NULL);
+INSERT INTO never_null SELECT few, coalesce(s, 'none') FROM big WHERE few IS NOT NULL;
+CREATE TABLE sometimes_null (LIKE never_null INCLUDING CONSTRAINTS) INHERITS (never_null);
+VACUUM ANALYZE never_null;
+DO $$ BEGIN PERFORM penumbra.load('never_null'); END $$;
+SELECT line FROM unnest('{small,sometimes_null}'::text[]) source, unnest(ARRAY['a.few IS NOT DISTINCT FROM b.k AND a.s = b.s',
+    'a.few = b.k AND (a.s = b.s OR a.s IS NULL AND b.s IS NULL)', '(b.s IS NULL AND a.s IS NULL OR b.s = a.s)']) condition,
+  explained(format('SELECT count(*) FROM big a JOIN %s b ON %s', source, condition), 'COSTS OFF') AS line
+  WHERE line ~ 'Vector Join (Cond|Filter)';
+SELECT kind, condition, same(format('SELECT * FROM small a %s JOIN (SELECT few, s, count(*) AS rows FROM big GROUP BY 1, 2) b ON %s',
+  kind, condition)) FROM unnest('{INNER,LEFT}'::text[]) kind,
+  unnest(ARRAY['a.few IS NOT DISTINCT FROM b.few AND a.s IS NOT DISTINCT FROM b.s', 'a.few = b.few AND a.s IS NOT DISTINCT FROM b.s',
+    '(a.s = b.s OR (a.s IS NULL AND b.s IS NULL)) AND (b.few IS NULL AND a.few IS NULL OR b.few = a.few)',
+    'a.s = b.s OR (a.s IS NULL AND b.few IS NULL)', 'a.s = b.s OR (a.s IS NULL AND a.s IS NULL)',
+    'a.s = b.s OR (a.s IS NULL OR b.s IS NULL)', 'a.few = b.few OR (a.few IS NULL AND b.few IS NOT NULL)']) condition;
+SELECT same('SELECT count(*) FROM small a WHERE ' || condition) FROM unnest(ARRAY[
+  'EXISTS (SELECT FROM big b WHERE a.s IS NOT DISTINCT FROM b.s AND b.k > 900)',
+  'NOT EXISTS (SELECT FROM big b WHERE a.few IS NOT DISTINCT FROM b.few AND b.k > 900)']) condition;
+SELECT same('SELECT count(a.k), count(c.k) FROM never_null a LEFT JOIN never_null b ON a.k = b.k + 5 JOIN big c ON b.s IS NOT DISTINCT FROM c.s');
+-- which 18 does not allow
+DO $$ BEGIN
+  ALTER TABLE sometimes_null ALTER k DROP NOT NULL;
+  INSERT INTO sometimes_null VALUES (NULL, 'x');
+EXCEPTION WHEN OTHERS THEN NULL;
+END $$;
+SELECT same('SELECT count(*) FROM small a JOIN never_null b ON a.few IS NOT DISTINCT FROM b.k');
+SELECT same('SELECT count(*) FROM (SELECT k, sum(length(s)) OVER (PARTITION BY k) FROM never_null) v');
 -- NOT IN
 SELECT same('SELECT count(*), sum(k) FROM small WHERE few NOT IN (SELECT few FROM big)');
 SELECT same('SELECT count(*), sum(k) FROM small WHERE few NOT IN (SELECT few FROM big WHERE few > 3)');
