@@ -216,6 +216,12 @@ SELECT is_expected('SELECT count(*) FROM measured m JOIN kinds k USING (kind) WH
 -- Of values that no row of a sample has the statistics know more.
 EXPLAIN (COSTS OFF) SELECT count(*) FROM measured m JOIN kinds k USING (kind) JOIN measured n ON n.id = m.value
 WHERE m.unit = 'unit 3' AND m.value = 17;
+-- Subqueries that an index answers are PostgreSQL's, but not beside one that takes longer than joins in place of all.
+SET penumbra.mode = auto;
+EXPLAIN (COSTS OFF) SELECT (SELECT value FROM measured m WHERE id = k.value) FROM measured k WHERE value <= 300;
+EXPLAIN (COSTS OFF) SELECT (SELECT value FROM measured m WHERE id = k.value), (SELECT count(*) FROM measured m WHERE m.kind = k.value)
+  FROM measured k WHERE value <= 300;
+RESET penumbra.mode;
 DROP TABLE kinds, measured;
 DROP FUNCTION is_expected;
 

@@ -107,6 +107,10 @@ SELECT condition, ordered, chooses(format('SELECT id, price FROM trades t %s (SE
 FROM (VALUES ('LEFT JOIN LATERAL', 'q.at <= t.at', 'q.at DESC'), ('JOIN LATERAL', 'q.at < t.at', 'q.at DESC'),
   ('LEFT JOIN LATERAL', 't.at <= q.at', 'q.at'), ('JOIN LATERAL', 'q.at > t.at', 'q.at NULLS FIRST'), ('JOIN LATERAL', 'q.at > t.at', 'q.at DESC'),
   ('JOIN LATERAL', 'q.at <= t.at AND q.venue = t.venue', 'q.at DESC'), ('JOIN LATERAL', 'q.at <= t.at AND price > 20', 'q.at DESC'),
+  -- What is compared may fail, as it does for PostgreSQL.
+  ('LEFT JOIN LATERAL', 'q.at <= t.at - interval ''1 day''', 'q.at DESC'), ('JOIN LATERAL', 'q.at <= (t.at AT TIME ZONE ''UTC'')::date', 'q.at DESC'),
+  ('JOIN LATERAL', 'q.at <= timestamp ''2024-01-03'' + interval ''1 day'' / (t.id - 10)', 'q.at DESC'),
+  ('LEFT JOIN LATERAL', 'q.at <= timestamp ''2024-01-03'' + interval ''1 day'' / (t.id - 7)', 'q.at DESC'),
   -- What the join cannot choose by.
   ('JOIN LATERAL', 'q.at <= t.at AND q.venue < t.venue', 'q.at DESC'), ('JOIN LATERAL', 'q.at <= t.at', 'q.at DESC, price'),
   ('JOIN LATERAL', 'q.at <= t.at', 'q.at - interval ''1 day'' DESC'), ('JOIN LATERAL', 'q.at + interval ''1 day'' <= t.at', 'q.at DESC')) v (joined, condition, ordered);

@@ -391,9 +391,29 @@ passes_on(const PipelineStage *projection, Node *name)
 #define PARTITIONS (64 / 4)
 
 /*
+ * Whether a comparison with the column fails for some pairs only.  What it compares the column with is of the Params'
+ * values, and PostgreSQL evaluates that for each of them, as the value by which it searches an index.
+ */
+static bool
+can_pair_fail(const OpExpr *condition, Node *column)
+{
+	OpExpr	   *of_column = copyObject((OpExpr *) condition);
+	ListCell   *lc;
+
+	foreach(lc, of_column->args)
+	{
+		Node	   *arg = lfirst(lc);
+
+		if (!equal(arg, column))
+			lfirst(lc) = makeVar(1, 1, exprType(arg), exprTypmod(arg), exprCollation(arg), 0);
+	}
+	return expr_can_fail((Node *) of_column);
+}
+
+/*
  * The first row for each value of the Params, where the join with them has one more condition than its keys, and the
  * rows' order is that of the value that it compares: at <= $1 ORDER BY at DESC LIMIT 1.  The values look for it among
- * the subquery's rows.  That condition must not fail, since the engine tests it for other pairs than PostgreSQL does.
+ * the subquery's rows.  It must not fail for some pairs only, since the engine tests other pairs than PostgreSQL does.
  */
 static bool
 choose_in_join(const PipelineStage *sort, ParamValues *values)
@@ -407,7 +427,8 @@ choose_in_join(const PipelineStage *sort, ParamValues *values)
 		input = linitial(input->inputs);
 	if (condition == NULL || !values->has_range || list_length(keys) != list_length(join->join_keys) ||
 		input != join || values->memory_share > (keys == NIL ? 1 : PARTITIONS) || list_length(sort->exprs) != 1 ||
-		!list_member(condition->args, linitial(sort->exprs)) || expr_can_fail((Node *) condition))
+		!list_member(condition->args, linitial(sort->exprs)) ||
+		can_pair_fail(condition, linitial(sort->exprs)))
 		return false;
 	join->inputs = list_make2(lsecond(join->inputs), linitial(join->inputs));
 	join->join_keys = keys;

@@ -668,23 +668,38 @@ is_looked_up(PlannerInfo *root)
 	return path != NULL && path_walk_is_looked_up(path);
 }
 
+/* Executions of correlated subqueries, and the joins in their place. */
+typedef struct Executions
+{
+	Cost		executions;
+	Cost		joins;
+	bool		can_win;		/* one is of a kind that a join may lose against */
+} Executions;
+
 /*
- * Whether PostgreSQL runs the subquery for that share of so many rows in less
- * time than a join with all of its rows takes: if an index finds them, or not
- * all rows ask for it, or LIMIT says that there are so few.
+ * Adds a subquery for which that share of so many rows asks.  A join with all of
+ * its rows may take longer than PostgreSQL's executions if an index finds them,
+ * or not all rows ask for it, or LIMIT says that there are so few.
  */
-static bool
-is_for_executions(PlannerInfo *subroot, double rows, double share, bool is_limited, Cost cost)
+static void
+add_executions(Executions *sum, PlannerInfo *subroot, double rows, double share, bool is_limited, Cost cost)
 {
 	RelOptInfo *final = fetch_upper_rel(subroot, UPPERREL_FINAL, NULL);
 	const RelPipeline *planned = base_pipelines_find(subroot, final);
 	bool		by_index;
 
-	if (MODE_IS_FORCED() || planned == NULL || final->cheapest_total_path == NULL)
-		return false;
+	if (planned == NULL || final->cheapest_total_path == NULL)
+		return;
 	by_index = is_looked_up(subroot);
-	if ((!by_index && share == 1 && !is_limited) ||
-		!cost_executions_win(planned, rows * share, cost, path_walk_rows(final->cheapest_total_path), by_index))
+	sum->can_win |= by_index || share < 1 || is_limited;
+	sum->executions += cost_of_executions(rows * share, cost, path_walk_rows(final->cheapest_total_path), by_index);
+	sum->joins += cost_of_all_rows(planned);
+}
+
+static bool
+executions_win(const Executions *sum)
+{
+	if (MODE_IS_FORCED() || !sum->can_win || sum->executions >= sum->joins)
 		return false;
 	planning_current()->has_executions = true;
 	return true;
@@ -702,26 +717,23 @@ asking_share(PlannerInfo *root, List *guards)
 	return share;
 }
 
-/*
- * Whether a correlated subquery of the expressions, as the query has them, is
- * left to PostgreSQL because few of so many rows ask for it, or an index answers.
- */
+/* Whether PostgreSQL executes the correlated subqueries of the expressions, as the query has them, for so many rows. */
 static bool
 has_executions(PlannerInfo *root, Node *exprs, double rows)
 {
 	const bool	is_limited = limits_bound_rows(root);
+	Executions	sum = {0};
 	ListCell   *lc;
 
 	foreach(lc, subplan_uses_find(exprs, true))
 	{
 		const SubplanUse *use = lfirst(lc);
 
-		if (use->subplan->parParam != NIL &&
-			is_for_executions(planning_level_of(root->glob, use->subplan), rows, asking_share(root, use->guards),
-							  is_limited, use->subplan->per_call_cost))
-			return true;
+		if (use->subplan->parParam != NIL)
+			add_executions(&sum, planning_level_of(root->glob, use->subplan), rows, asking_share(root, use->guards),
+						   is_limited, use->subplan->per_call_cost);
 	}
-	return false;
+	return executions_win(&sum);
 }
 
 static bool
@@ -871,12 +883,14 @@ subplans_join_lateral(PlannerInfo *root, RelPipeline *planned, RelOptInfo *rel, 
 {
 	Subquery	subquery = lateral_subquery(root, planned, rel);
 	List	   *before = stage_outputs(planned->pipeline->top);
+	Executions	sum = {0};
 	SubqueryRows rows;
 	List	   *keys;
 
-	if (rel->subplan_params == NIL ||
-		is_for_executions(rel->subroot, planned->rows, 1, false, ((Path *) linitial(rel->pathlist))->total_cost) ||
-		!find_rows(&subquery, &rows))
+	if (rel->subplan_params == NIL)
+		return false;
+	add_executions(&sum, rel->subroot, planned->rows, 1, false, ((Path *) linitial(rel->pathlist))->total_cost);
+	if (executions_win(&sum) || !find_rows(&subquery, &rows))
 		return false;
 	keys = pipeline_commuted_keys(rows.keys);
 	if (keys == NIL)

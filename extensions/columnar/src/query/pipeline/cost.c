@@ -275,14 +275,16 @@ cost_without_rescans(RelPipeline *planned)
 	planned->is_rescanned = false;
 }
 
-bool
-cost_executions_win(const RelPipeline *subquery, double executions, Cost cost, double rows, bool is_looked_up)
+Cost
+cost_of_executions(double executions, Cost cost, double rows, bool is_looked_up)
 {
-	double		threads = 1 + cost_threads(subquery->input_rows, false);
-	double		factor = is_looked_up ? lookup_factor(InvalidOid) : 1;
+	return executions * Max(cost / (is_looked_up ? lookup_factor(InvalidOid) : 1), rows * EXECUTED_ROW_COST);
+}
 
-	return executions * Max(cost / factor, rows * EXECUTED_ROW_COST) <
-		subquery->input_rows * KEPT_VALUES * VALUE_COST / threads;
+Cost
+cost_of_all_rows(const RelPipeline *subquery)
+{
+	return subquery->input_rows * KEPT_VALUES * VALUE_COST / (1 + cost_threads(subquery->input_rows, false));
 }
 
 /* A stage that waits for its whole input: no row leaves before this work and that of the stages below is done. */

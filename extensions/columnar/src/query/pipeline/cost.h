@@ -37,12 +37,11 @@ extern void cost_add_scan(RelPipeline *planned, List *tables, int filter_columns
 /* What was a look-up per row of an outer query is one scan for all of them. */
 extern void cost_without_rescans(RelPipeline *planned);
 /*
- * Whether so many executions of a correlated subquery, of such a cost and so
- * many rows each, take less time than reading all its rows and keeping them by
- * key; is_looked_up: an index finds the rows of each.
+ * What so many executions of a correlated subquery cost, of such a cost and so
+ * many rows each, and what a join with all of its rows does.
  */
-extern bool cost_executions_win(const RelPipeline *subquery, double executions, Cost cost, double rows,
-								bool is_looked_up);
+extern Cost cost_of_executions(double executions, Cost cost, double rows, bool is_looked_up);
+extern Cost cost_of_all_rows(const RelPipeline *subquery);
 /* Of conditions that read so many columns; so many rows are left. */
 extern void cost_add_filter(RelPipeline *planned, int columns, double rows);
 /*
