@@ -65,7 +65,7 @@
 #define LINE			"%u %u %d %" PRIx64 " "
 
 #define ENTRIES			1024
-#define TEXT_BYTES_MAX	1400
+#define TEXT_BYTES_MAX	2000
 /* One that was not looked for so long gives its place to another. */
 #define UNUSED_MS		(10 * 60 * 1000)
 /* So long one that raised an error is not tried again: its row may be gone then. */
