@@ -226,7 +226,7 @@ add_window(PlannerInfo *root, RelPipeline *planned, const RelPipeline *rows, boo
 		return false;
 	is_sorted = is_sorted_below(stage, below);
 	planned->pipeline->top = below;
-	if (partition_totals_add(root, planned, rows, clause, functions, is_sorted, path->path.pathtarget->width))
+	if (partition_totals_add(root, planned, rows, clause, functions, is_sorted, path->subpath->pathtarget->width))
 		return true;
 	planned->pipeline->top = stage;
 	if (in_row_order)
@@ -244,9 +244,9 @@ add_window(PlannerInfo *root, RelPipeline *planned, const RelPipeline *rows, boo
 		equal(below->sort_flags, stage->sort_flags))
 		planned->pipeline->top = stage = below;
 	else if (!is_sorted && stage->sort_flags == NIL)
-		cost_add_partitions(planned, list_length(stage->exprs), path->path.pathtarget->width);
+		cost_add_partitions(planned, list_length(stage->exprs), path->subpath->pathtarget->width);
 	else if (!is_sorted)
-		cost_add_sort(planned, list_length(stage->exprs), path->path.pathtarget->width, -1);
+		cost_add_sort(planned, list_length(stage->exprs), path->subpath->pathtarget->width, -1);
 	stage->aggrefs = list_concat(stage->aggrefs, functions);
 	stage->frames = lappend(stage->frames, frame);
 	stage->rows = planned->rows;
