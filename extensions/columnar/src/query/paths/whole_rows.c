@@ -13,8 +13,8 @@
  * (planning/returned_columns.h), and no rows.  Of a relation that an outer join may
  * have no row of, the row is NULL, and no row of NULLs; it stays.
  *
- * So do rows of tables outside of target lists, and those by which the query
- * groups or sorts: there the engine has the row as one value.
+ * So do rows of subqueries that are no argument of a call, rows of tables outside
+ * of target lists, and those by which the query groups or sorts.
  *
  *-------------------------------------------------------------------------
  */
@@ -73,7 +73,8 @@ query_of_cte(const RangeTblEntry *rte, const Level *level)
 		const CommonTableExpr *cte = lfirst_node(CommonTableExpr, lc);
 
 		if (strcmp(cte->ctename, rte->ctename) == 0 && !cte->cterecursive && cte->search_clause == NULL &&
-			cte->cycle_clause == NULL && IsA(cte->ctequery, Query))
+			cte->cycle_clause == NULL && IsA(cte->ctequery, Query) &&
+			castNode(Query, cte->ctequery)->commandType == CMD_SELECT)
 			return (Query *) cte->ctequery;
 	}
 	return NULL;
@@ -183,14 +184,36 @@ replace_table_rows(Query *query)
 
 /* ---------------------------------------------------------------- the query */
 
+/* Of a call's argument that is the whole row of a subquery, and no key, the subquery; else NULL. */
+static Query *
+query_of_argument(const Node *arg, const Level *level)
+{
+	if (IsA(arg, TargetEntry) && ((const TargetEntry *) arg)->ressortgroupref == 0)
+		arg = (const Node *) ((const TargetEntry *) arg)->expr;
+	return IsA(arg, Var) ? query_of_row((const Var *) arg, level) : NULL;
+}
+
+static List *
+args_of(const Node *call)
+{
+	return IsA(call, Aggref) ? ((const Aggref *) call)->args
+		: IsA(call, FuncExpr) ? ((const FuncExpr *) call)->args : NIL;
+}
+
 static bool
 has_any_walker(Node *node, void *context)
 {
+	ListCell   *lc;
+
 	if (node == NULL)
 		return false;
 	if (IsA(node, Var))
-		return query_of_row((Var *) node, context) != NULL ||
-			(context != NULL && is_of_table((Var *) node, ((Level *) context)->query));
+		return context != NULL && is_of_table((Var *) node, ((Level *) context)->query);
+	foreach(lc, args_of(node))
+	{
+		if (query_of_argument(lfirst(lc), context) != NULL)
+			return true;
+	}
 	if (IsA(node, Query))
 	{
 		Level		level = {(Query *) node, context};
@@ -200,39 +223,43 @@ has_any_walker(Node *node, void *context)
 	return expression_tree_walker(node, has_any_walker, context);
 }
 
-/* count(x), which counts every row. */
-static bool
-counts_rows(const Aggref *aggref, const Level *level)
-{
-	const Node *row;
+static Node *replace_mutator(Node *node, void *context);
 
-	if (aggref->aggfnoid != F_COUNT_ANY || aggref->aggdistinct != NIL || aggref->aggorder != NIL)
-		return false;
-	row = (const Node *) linitial_node(TargetEntry, aggref->args)->expr;
-	return IsA(row, Var) && query_of_row((const Var *) row, level) != NULL;
+/* Of a call's list of arguments, or of one. */
+static Node *
+argument_mutator(Node *node, void *context)
+{
+	const Query *columns;
+
+	if (node == NULL)
+		return NULL;
+	columns = query_of_argument(node, context);
+	if (columns != NULL && IsA(node, Var))
+		return row_of_columns((Var *) node, columns, context);
+	if (columns != NULL || IsA(node, List))
+		return expression_tree_mutator(node, argument_mutator, context);
+	return replace_mutator(node, context);
 }
 
 static Node *
 replace_mutator(Node *node, void *context)
 {
+	Aggref	   *aggref = (Aggref *) node;
+
 	if (node == NULL)
 		return NULL;
-	if (IsA(node, Aggref) && counts_rows((Aggref *) node, context))
+	if (IsA(node, Aggref) && aggref->aggfnoid == F_COUNT_ANY && aggref->aggdistinct == NIL &&
+		query_of_argument(linitial(aggref->args), context) != NULL)
 	{
-		Aggref	   *aggref = (Aggref *) expression_tree_mutator(node, replace_mutator, context);
-
+		/* it counts every row */
+		aggref = (Aggref *) expression_tree_mutator(node, replace_mutator, context);
 		aggref->aggfnoid = F_COUNT_;
 		aggref->aggstar = true;
 		aggref->aggargtypes = aggref->args = NIL;
 		return (Node *) aggref;
 	}
-	if (IsA(node, Var))
-	{
-		const Query *columns = query_of_row((Var *) node, context);
-
-		if (columns != NULL)
-			return row_of_columns((Var *) node, columns, context);
-	}
+	if (args_of(node) != NIL)
+		return expression_tree_mutator(node, argument_mutator, context);
 	if (IsA(node, Query))
 	{
 		Level		level = {(Query *) node, context};
