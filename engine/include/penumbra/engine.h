@@ -220,6 +220,7 @@ typedef struct PenumbraSortKey {
   bool descending;
   bool nulls_first;
   const PenumbraCollation *collation; /* of text; NULL: C; copied */
+  bool orders_peers;                  /* of a window, as all keys after it: rows that differ in it alone are peers */
 } PenumbraSortKey;
 
 typedef struct PenumbraAggregateCall {

@@ -57,7 +57,9 @@ std::optional<WindowLimit> LimitOf(const Expr& condition, const WindowSpec& wind
   const int first = static_cast<int>(window.column_types.size());
   if (column.kind != Expr::Kind::kColumn || column.column < first || !bound) return {};
   const WindowFunctionSpec& function = window.functions[static_cast<size_t>(column.column - first)];
-  if (!IsRank(function)) return {};
+  // By the whole order the window finds which rows come first.
+  if (!IsRank(function) || (function.order.later_keys > 0 && function.function != PENUMBRA_WINDOW_ROW_NUMBER))
+    return {};
   const bool is_less = condition.function == (is_turned ? PENUMBRA_FN_GT : PENUMBRA_FN_LT);
   const bool is_up_to = condition.function == (is_turned ? PENUMBRA_FN_GE : PENUMBRA_FN_LE);
   if (!is_less && !is_up_to && condition.function != PENUMBRA_FN_EQ) return {};

@@ -1,4 +1,6 @@
 // Building windows: what the plan checks of one.
+#include <algorithm>
+
 #include "aggregate/aggregate_accumulator.h"
 #include "plan/plan.h"
 
@@ -164,6 +166,9 @@ PenumbraOperator Plan::AddWindow(PenumbraOperator input, const PenumbraExpr* par
   for (int i = 0; i < call_count; ++i) {
     if (!CheckWindowCall(input, calls[i], order_key_count, &spec.functions[i])) return -1;
   }
+  const auto later_keys = std::count_if(order_keys, order_keys + order_key_count,
+                                        [](const PenumbraSortKey& key) { return key.orders_peers; });
+  for (WindowFunctionSpec& function : spec.functions) function.order.later_keys = static_cast<size_t>(later_keys);
   for (int i = 0; i < partition_key_count; ++i) spec.partition_keys.push_back(Use(partition_keys[i]));
   for (int i = 0; i < order_key_count; ++i) spec.order_keys[i].expr = Use(order_keys[i].expr);
   for (int i = 0; i < call_count; ++i) {

@@ -57,6 +57,33 @@ SELECT * FROM sorts('SELECT id, rank() OVER (PARTITION BY p ORDER BY t), lag(id)
 SELECT * FROM sorts('SELECT id, rank() OVER (PARTITION BY p ORDER BY o DESC, id), lag(id) OVER (PARTITION BY p, o ORDER BY id) FROM win');
 SELECT * FROM sorts('SELECT id, count(*) OVER (PARTITION BY p ORDER BY o), count(*) OVER (ORDER BY p, o, id) FROM win');
 SELECT * FROM sorts('SELECT id, r, rank() OVER (PARTITION BY p ORDER BY r) FROM (SELECT id, p, row_number() OVER (PARTITION BY p ORDER BY id DESC) AS r FROM win) s');
+-- windows of several levels, and the result, agree in which of the rows that are equal in their order come first
+SELECT * FROM windows('SELECT p, s, count(*), min(o), max(o) FROM (SELECT p, o, sum(g) OVER (PARTITION BY p ORDER BY o ROWS UNBOUNDED PRECEDING) AS s
+  FROM (SELECT p, o, CASE WHEN o > lag(o) OVER (PARTITION BY p ORDER BY o) THEN 1 ELSE 0 END AS g FROM win) a WHERE o < 9) b GROUP BY 1, 2');
+SELECT * FROM windows('SELECT count(*) FROM (SELECT r, row_number() OVER (PARTITION BY p ORDER BY o DESC) AS s
+  FROM (SELECT p, o, row_number() OVER (PARTITION BY p ORDER BY o DESC, v) AS r FROM win) a) b WHERE r <> s');
+SELECT * FROM windows('SELECT p, k, count(*), count(*) FILTER (WHERE l IS DISTINCT FROM r - 1) FROM (SELECT p, r, rank() OVER w AS k, lag(r) OVER w AS l
+  FROM (SELECT p, o, row_number() OVER (PARTITION BY p ORDER BY o) AS r FROM win) a WINDOW w AS (PARTITION BY p ORDER BY o)) b WHERE k <= 2 GROUP BY 1, 2');
+CREATE FUNCTION ascends(query text, first bigint) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	n record;
+	number bigint := first;
+BEGIN
+	SET LOCAL penumbra.mode = require;
+	FOR n IN EXECUTE query LOOP
+		IF n.r <> number THEN
+			RETURN format('%s after %s', n.r, number - 1);
+		END IF;
+		number := number + 1;
+	END LOOP;
+	RESET penumbra.mode;
+	RETURN format('to %s', number - 1);
+END $$;
+SELECT ascends('SELECT o, row_number() OVER (ORDER BY o) AS r FROM win ORDER BY o', 1),
+  ascends('SELECT o, row_number() OVER (ORDER BY o) AS r FROM win ORDER BY o LIMIT 90 OFFSET 400', 401),
+  ascends('SELECT o, r FROM (SELECT p, o, v, row_number() OVER (PARTITION BY p ORDER BY o NULLS FIRST, v DESC) AS r FROM win) a WHERE p = 3 AND r > 30 ORDER BY p, o NULLS FIRST', 31);
+EXPLAIN (COSTS OFF) SELECT o, lag(v) OVER (ORDER BY o, p) FROM win ORDER BY o LIMIT 9;
+DROP FUNCTION ascends;
 -- over groups, below groups and joins, in a subquery whose condition PostgreSQL leaves to the window
 SELECT * FROM windows('SELECT p, o, sum(v), rank() OVER (PARTITION BY o ORDER BY sum(v)) FROM win GROUP BY p, o');
 SELECT * FROM windows('SELECT r, count(*) FROM (SELECT rank() OVER (PARTITION BY p ORDER BY o) AS r FROM win) s GROUP BY r');

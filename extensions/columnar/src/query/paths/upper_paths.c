@@ -183,6 +183,9 @@ add_sort_stage(PlannerInfo *root, RelPipeline *planned)
 
 	if (!order_clauses_add(root, planned, root->parse->sortClause, stage) || stage->exprs == NIL)
 		return NULL;
+	/* WITH TIES looks at the keys. */
+	if (root->parse->limitOption != LIMIT_OPTION_WITH_TIES)
+		window_paths_keep_peers(stage);
 	return stage;
 }
 

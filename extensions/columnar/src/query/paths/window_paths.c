@@ -30,12 +30,14 @@
 #include "query/paths/custom_path.h"
 #include "query/paths/order_clauses.h"
 #include "query/paths/partition_totals.h"
+#include "query/paths/subplans.h"
 #include "query/paths/window_paths.h"
 #include "query/pipeline/can_fail.h"
 #include "query/pipeline/cost.h"
 #include "query/pipeline/pipeline.h"
 #include "query/pipeline/rel_pipeline.h"
 #include "query/pipeline/stage_scan.h"
+#include "query/pipeline/stage_window.h"
 #include "query/pipeline/stages.h"
 #include "query/planning/node_kinds.h"
 #include "query/planning/planning.h"
@@ -204,6 +206,112 @@ is_sorted_below(const PipelineStage *stage, const PipelineStage *below)
 	return false;
 }
 
+static PipelineStage *
+copy_stage(const PipelineStage *stage)
+{
+	return memcpy(palloc(sizeof(PipelineStage)), stage, sizeof(PipelineStage));
+}
+
+/* Whether a value depends on which peers come first, and the order can have another key. */
+static bool
+shows_order_of_peers(const PipelineStage *window)
+{
+	bool		shows = false;
+	ListCell   *lc;
+
+	foreach(lc, window->aggrefs)
+	{
+		const WindowFunc *function = lfirst_node(WindowFunc, lc);
+		int			options = stage_window_frame_of(window, function->winref)->frameOptions;
+
+		if ((options & FRAMEOPTION_RANGE) && (options & (FRAMEOPTION_START_OFFSET | FRAMEOPTION_END_OFFSET)))
+			return false;
+		shows |= stage_window_needs_order(function, options);
+	}
+	return shows && window->sort_flags != NIL;
+}
+
+/* Whether the keys of a sort, or a window with the same partitions, are the first of the lower window's order. */
+static bool
+have_order_of(const PipelineStage *stage, const List *keys, const PipelineStage *lower)
+{
+	int			partition_keys = list_length(lower->exprs) - list_length(lower->sort_flags);
+	int			own_keys = list_length(stage->exprs) - list_length(stage->sort_flags);
+	ListCell   *lc;
+
+	if (list_length(keys) > list_length(lower->exprs) || list_length(keys) < partition_keys ||
+		(stage->kind == PIPELINE_WINDOW && own_keys != partition_keys))
+		return false;
+	foreach(lc, keys)
+	{
+		int			i = foreach_current_index(lc);
+
+		if (!equal(lfirst(lc), list_nth(lower->exprs, i)) || sort_flags_of(stage, i) != sort_flags_of(lower, i))
+			return false;
+	}
+	return true;
+}
+
+/*
+ * PostgreSQL sorts rows once for windows of several levels, and the result, that have the same order.  So all agree in
+ * which peers come first: a sum above lag() that counts a user's sessions finds each row where lag() has seen it, and
+ * row numbers ascend.  So where the window below shows that, the number of a row there is the last key of the stage.
+ */
+void
+window_paths_keep_peers(PipelineStage *stage)
+{
+	PipelineStage *lower = linitial(stage->inputs);
+	List	   *between = NIL;
+	List	   *keys = list_copy(stage->exprs);
+	bool		is_renamed = false;
+	WindowFunc *number;
+	Node	   *name;
+	ListCell   *lc;
+
+	for (; lower->kind == PIPELINE_PROJECTION || (lower->kind == PIPELINE_FILTER && lower->limit == NULL);
+		 lower = linitial(lower->inputs))
+	{
+		between = lcons(lower, between);
+		foreach(lc, lower->kind == PIPELINE_PROJECTION ? keys : NIL)
+		{
+			int			place = pipeline_find_expr(lower->names != NIL ? lower->names : lower->exprs, lfirst(lc));
+
+			if (place < 0)
+				return;
+			lfirst(lc) = list_nth(lower->exprs, place);
+		}
+		is_renamed |= lower->kind == PIPELINE_PROJECTION;
+	}
+	/* Windows of one level, which have numbers of their own, share their sort in the engine. */
+	if (lower->kind != PIPELINE_WINDOW || !shows_order_of_peers(lower) || !have_order_of(stage, keys, lower) ||
+		(stage->kind == PIPELINE_WINDOW && (!is_renamed || !shows_order_of_peers(stage))))
+		return;
+	number = makeNode(WindowFunc);
+	number->winfnoid = F_ROW_NUMBER;
+	number->wintype = INT8OID;
+	number->winref = linitial_node(WindowClause, lower->frames)->winref;
+	number->location = -1;
+	lower = copy_stage(lower);
+	if (pipeline_find_expr(lower->aggrefs, (Node *) number) < 0)
+		lower->aggrefs = lappend(list_copy(lower->aggrefs), number);
+	name = (Node *) number;
+	foreach(lc, between)
+	{
+		PipelineStage *copy = copy_stage(lfirst(lc));
+
+		copy->inputs = list_make1(lower);
+		lower = copy;
+		if (copy->kind != PIPELINE_PROJECTION)
+			continue;
+		copy->names = list_copy(copy->names != NIL ? copy->names : copy->exprs);
+		copy->exprs = list_copy(copy->exprs);
+		name = (Node *) subplans_add_name(relation_number_add("ordered", NULL), name, &copy->exprs, &copy->names);
+	}
+	stage->inputs = list_make1(lower);
+	stage->exprs = lappend(stage->exprs, name);
+	stage->sort_flags = lappend_int(stage->sort_flags, PIPELINE_SORT_OF_PEERS);
+}
+
 /* rows: those below all windows. */
 static bool
 add_window(PlannerInfo *root, RelPipeline *planned, const RelPipeline *rows, bool in_row_order,
@@ -250,6 +358,8 @@ add_window(PlannerInfo *root, RelPipeline *planned, const RelPipeline *rows, boo
 	stage->aggrefs = list_concat(stage->aggrefs, functions);
 	stage->frames = lappend(stage->frames, frame);
 	stage->rows = planned->rows;
+	if (stage != below)
+		window_paths_keep_peers(stage);
 	cost_add_window(planned, list_length(functions));
 	return true;
 }

@@ -25,6 +25,8 @@ extern bool window_paths_are_of_all_rows(PlannerInfo *root, List *windows);
  */
 extern bool window_paths_add_stages(PlannerInfo *root, RelPipeline *planned, List *windows, bool in_row_order,
 									List **pathkeys);
+/* Has a new window or sort agree with a window below it in which peers come first. */
+extern void window_paths_keep_peers(PipelineStage *stage);
 /* Adds the path of PostgreSQL's window functions over the rows of `planned`, in the order they need. */
 extern void window_paths_add_sorted(PlannerInfo *root, RelPipeline *planned, List *windows, RelOptInfo *output_rel);
 

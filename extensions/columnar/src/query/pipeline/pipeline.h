@@ -46,6 +46,7 @@ typedef enum PipelineStageKind
 
 #define PIPELINE_SORT_DESCENDING	1
 #define PIPELINE_SORT_NULLS_FIRST	2
+#define PIPELINE_SORT_OF_PEERS		4	/* of a window's last key, which tells no peers apart */
 
 typedef struct PipelineStage
 {

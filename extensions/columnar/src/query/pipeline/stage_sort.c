@@ -107,6 +107,7 @@ stage_sort_keys(Translation *translation, List *exprs, List *sort_flags)
 			return NULL;
 		keys[i].descending = (flags & PIPELINE_SORT_DESCENDING) != 0;
 		keys[i].nulls_first = (flags & PIPELINE_SORT_NULLS_FIRST) != 0;
+		keys[i].orders_peers = (flags & PIPELINE_SORT_OF_PEERS) != 0;
 	}
 	return keys;
 }

@@ -316,8 +316,8 @@ translate_frame_of_peers(Translation *translation, int options, PenumbraWindowCa
 	return true;
 }
 
-static const WindowClause *
-frame_of(const PipelineStage *stage, Index winref)
+const WindowClause *
+stage_window_frame_of(const PipelineStage *stage, Index winref)
 {
 	ListCell   *lc;
 
@@ -431,9 +431,9 @@ translate_window_function(Translation *translation, WindowFunc *function, const 
 				   PenumbraWindowCall *call)
 {
 	bool		has_order = stage->sort_flags != NIL;
-	int			options = frame_of(stage, function->winref)->frameOptions;
+	int			options = stage_window_frame_of(stage, function->winref)->frameOptions;
 
-	if (!translate_frame(translation, stage, frame_of(stage, function->winref), call) ||
+	if (!translate_frame(translation, stage, stage_window_frame_of(stage, function->winref), call) ||
 		(is_in_row_order(stage) && !translate_frame_of_peers(translation, options, call)))
 		return false;
 	if (function->winagg)
