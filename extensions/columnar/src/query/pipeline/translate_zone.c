@@ -7,6 +7,8 @@
  */
 #include "postgres.h"
 
+#include "pg_compat.h"
+
 #include "catalog/pg_type.h"
 #include "nodes/nodeFuncs.h"
 
