@@ -253,6 +253,7 @@ plan_forms(PlannerCall *best)
 	Query	   *rewritten = narrowed != NULL ? narrowed : with_ctes != NULL ? with_ctes
 		: whole != given.query ? whole : NULL;
 	Query	   *late = is_enabled && !given.planning.is_cursor ? late_targets(whole) : NULL;
+	Query	   *of_columns = is_enabled && !given.planning.is_cursor ? whole_rows_replace_of_tables(whole) : NULL;
 	PlannerCall other;
 
 	if (rewritten != NULL)
@@ -284,6 +285,15 @@ plan_forms(PlannerCall *best)
 	{
 		other = given;
 		other.query = late;
+		plan_single_ctes(&other, has_ctes);
+		if (late_is_better(&other, best))
+			*best = other;
+	}
+	/* a table whose rows are read whole may not be served; what finds a row by a key is not planned twice */
+	if (of_columns != NULL && (MODE_IS_FORCED() || cost_of(best) >= REPLAN_COST_MIN))
+	{
+		other = given;
+		other.query = of_columns;
 		plan_single_ctes(&other, has_ctes);
 		if (late_is_better(&other, best))
 			*best = other;

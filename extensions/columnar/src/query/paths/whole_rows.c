@@ -164,22 +164,52 @@ table_rows_mutator(Node *node, void *context)
 	return node;
 }
 
-static void
-replace_table_rows(Query *query)
+static bool
+table_rows_walker(Node *node, void *context)
 {
+	Query	   *query = (Query *) node;
 	TableRows	rows = {query};
 	ListCell   *lc;
 
-	if (query->commandType != CMD_SELECT || query->rowMarks != NIL || query->setOperations != NULL ||
-		query->groupingSets != NIL)
-		return;
-	foreach(lc, query->targetList)
+	if (node == NULL)
+		return false;
+	if (!IsA(node, Query))
+		return expression_tree_walker(node, table_rows_walker, context);
+	if (query->commandType == CMD_SELECT && query->rowMarks == NIL && query->setOperations == NULL &&
+		query->groupingSets == NIL)
 	{
-		TargetEntry *entry = lfirst_node(TargetEntry, lc);
+		foreach(lc, query->targetList)
+		{
+			TargetEntry *entry = lfirst_node(TargetEntry, lc);
 
-		if (entry->ressortgroupref == 0)
-			entry->expr = (Expr *) table_rows_mutator((Node *) entry->expr, &rows);
+			if (entry->ressortgroupref == 0)
+				entry->expr = (Expr *) table_rows_mutator((Node *) entry->expr, &rows);
+		}
 	}
+	return query_tree_walker(query, table_rows_walker, context, 0);
+}
+
+static bool
+has_table_rows_walker(Node *node, void *context)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, Var))
+		return context != NULL && is_of_table((Var *) node, context);
+	return IsA(node, Query) ? query_tree_walker((Query *) node, has_table_rows_walker, node, 0)
+		: expression_tree_walker(node, has_table_rows_walker, context);
+}
+
+Query *
+whole_rows_replace_of_tables(Query *query)
+{
+	Query	   *copy;
+
+	if (query->commandType != CMD_SELECT || query->hasModifyingCTE || !has_table_rows_walker((Node *) query, NULL))
+		return NULL;
+	copy = copyObject(query);
+	(void) table_rows_walker((Node *) copy, NULL);
+	return copy;
 }
 
 /* ---------------------------------------------------------------- the query */
@@ -207,8 +237,6 @@ has_any_walker(Node *node, void *context)
 
 	if (node == NULL)
 		return false;
-	if (IsA(node, Var))
-		return context != NULL && is_of_table((Var *) node, ((Level *) context)->query);
 	foreach(lc, args_of(node))
 	{
 		if (query_of_argument(lfirst(lc), context) != NULL)
@@ -264,9 +292,7 @@ replace_mutator(Node *node, void *context)
 	{
 		Level		level = {(Query *) node, context};
 
-		level.query = query_tree_mutator(level.query, replace_mutator, &level, 0);
-		replace_table_rows(level.query);
-		return (Node *) level.query;
+		return (Node *) query_tree_mutator((Query *) node, replace_mutator, &level, 0);
 	}
 	return expression_tree_mutator(node, replace_mutator, context);
 }

@@ -12,7 +12,9 @@
 
 #include "nodes/parsenodes.h"
 
-/* A copy; NULL: there are none. */
+/* A copy without those of subqueries and CTEs; NULL: there are none. */
 extern Query *whole_rows_replace(Query *query);
+/* The same of tables, in target lists. */
+extern Query *whole_rows_replace_of_tables(Query *query);
 
 #endif							/* PENUMBRA_WHOLE_ROWS_H */
