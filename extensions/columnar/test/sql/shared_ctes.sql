@@ -189,6 +189,8 @@ SELECT same('WITH s AS (SELECT shop, sum(amount) AS total FROM sales WHERE day <
 -- These stay where they are: what groups show, what can fail, what has values of the row, more than one row.
 SELECT same('WITH s AS (SELECT shop, count(*) AS n FROM sales GROUP BY shop) SELECT shop % 3, sum(n) FROM s GROUP BY 1 HAVING sum(n) > (SELECT max(n) FROM s)');
 SELECT same('WITH s AS (SELECT shop, count(*) AS n FROM sales GROUP BY shop) SELECT shop FROM s WHERE n < 0 AND n > (SELECT 1 / (count(*) - 40) FROM s)');
+SELECT same('WITH s AS (SELECT shop, count(*) AS n FROM sales GROUP BY shop) SELECT count(*) FROM s WHERE n < 0 AND n > (SELECT 1 / (count(*) - 40) FROM s)');
+SELECT same('SELECT sum(shop) FROM (WITH s AS (SELECT shop, count(*) AS n FROM sales GROUP BY shop) SELECT shop FROM s WHERE n < 0 AND n > (SELECT 1 / (count(*) - 40) FROM s)) r');
 SELECT same('WITH s AS (SELECT shop, count(*) AS n FROM sales GROUP BY shop) SELECT shop FROM s WHERE n = (SELECT max(n) FROM s i WHERE i.shop % 2 = s.shop % 2)');
 SELECT same('WITH s AS (SELECT shop, count(*) AS n FROM sales GROUP BY shop) SELECT shop FROM s WHERE n >= (SELECT max(n) FROM s GROUP BY shop % 1)');
 SELECT * FROM plan('WITH s AS (SELECT shop, sum(amount) AS total FROM sales GROUP BY shop) SELECT shop FROM s WHERE total > (SELECT avg(total) FROM s) ORDER BY 1');

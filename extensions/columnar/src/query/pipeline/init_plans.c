@@ -244,6 +244,7 @@ find_init_plan(List *init_plans, const Param *param)
 typedef struct MustWait
 {
 	PlannerInfo *root;
+	List	   *taken;			/* InitPlans of levels below */
 	bool		is_conditional;
 	bool		is_in_branch;
 } MustWait;
@@ -252,6 +253,8 @@ static bool
 must_wait_walker(Node *node, void *context)
 {
 	const MustWait *must_wait = context;
+	PlannerInfo *root = must_wait->root;
+	const SubPlan *subplan;
 
 	if (node == NULL)
 		return false;
@@ -259,22 +262,27 @@ must_wait_walker(Node *node, void *context)
 		return expression_tree_walker(node, must_wait_walker, context);
 	if (((Param *) node)->paramkind != PARAM_EXEC)
 		return false;
-	for (PlannerInfo *root = must_wait->root; root != NULL; root = root->parent_root)
+	subplan = find_init_plan(must_wait->taken, (Param *) node);
+	for (PlannerInfo *level = root; subplan == NULL && level != NULL; level = level->parent_root)
 	{
-		const SubPlan *subplan = find_init_plan(root->init_plans, (Param *) node);
-
-		if (subplan != NULL)
-			return init_plan_must_wait(root, subplan, must_wait->is_conditional, must_wait->is_in_branch);
+		root = level;
+		subplan = find_init_plan(root->init_plans, (Param *) node);
 	}
-	return false;
+	return subplan != NULL && init_plan_must_wait(root, subplan, must_wait->is_conditional, must_wait->is_in_branch);
+}
+
+static bool
+must_wait(PlannerInfo *root, List *taken, Node *node, bool is_conditional, bool is_in_branch)
+{
+	MustWait	context = {root, taken, is_conditional || is_in_branch, is_in_branch};
+
+	return must_wait_walker(node, &context);
 }
 
 bool
 init_plans_must_wait_at(PlannerInfo *root, Node *node, bool is_conditional, bool is_in_branch)
 {
-	MustWait	context = {.root = root,.is_conditional = is_conditional || is_in_branch,.is_in_branch = is_in_branch};
-
-	return must_wait_walker(node, &context);
+	return must_wait(root, NIL, node, is_conditional, is_in_branch);
 }
 
 bool
@@ -282,7 +290,8 @@ init_plans_must_wait(Node *node, bool is_conditional, bool is_in_branch)
 {
 	Planning   *planning = planning_current();
 
-	return planning != NULL && init_plans_must_wait_at(planning->root, node, is_conditional, is_in_branch);
+	return planning != NULL &&
+		must_wait(planning->root, planning->taken_init_plans, node, is_conditional, is_in_branch);
 }
 
 typedef struct Tried

@@ -191,8 +191,12 @@ bool
 rel_pipeline_check(Pipeline *pipeline)
 {
 	Translation *translation = translation_begin(NULL, NULL);
-	bool		is_taken = stages_add_to_plan(translation, pipeline);
+	Planning   *planning = planning_current();
+	bool		is_taken;
 
+	planning->taken_init_plans = pipeline->init_plans;
+	is_taken = stages_add_to_plan(translation, pipeline);
+	planning->taken_init_plans = NIL;
 	if (is_taken)
 	{
 		pipeline->is_checked = true;

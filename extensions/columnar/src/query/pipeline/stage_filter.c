@@ -63,7 +63,11 @@ add_to_plan(Translation *translation, PipelineStage *stage, const StageInput *in
 		!stage_sort_row_count(translation, stage->offset, 0, &ignored))
 		return false;
 	translation->takes_any_calls = is_aggregated(linitial(stage->inputs));
-	is_taken = translate_args(translation, exprs, conjuncts);
+	is_taken = translate_args(translation, list_copy_head(exprs, 1), conjuncts);
+	/* a row that does not pass one condition does not ask for the next */
+	translation->branch_depth++;
+	is_taken = is_taken && translate_args(translation, list_copy_tail(exprs, 1), conjuncts + 1);
+	translation->branch_depth--;
 	translation->takes_any_calls = false;
 	return is_taken && stage_filter_add_conjuncts(translation, conjuncts, count);
 }

@@ -70,6 +70,7 @@ typedef struct Planning
 	bool		is_below_barrier;
 	Bitmapset  *subplans_without_volatile;	/* their plan_ids */
 	const PlannerInfo *level_without_ctes;	/* no query around it has any; NULL: none known */
+	List	   *taken_init_plans;	/* of the pipeline that is checked: those of levels below, whose Params it has */
 	bool		has_single_ctes;	/* a pipeline reads a CTE that must not be computed twice, see shared_ctes.h */
 	bool		leaves_single_ctes; /* these are PostgreSQL's */
 	bool		has_conditions_of_ctes; /* a reference has some, which would reach into an inlined CTE */
