@@ -262,7 +262,7 @@ Whole queries run in one plan of the engine, from the scans to the result:
 
 | what | how |
 |---|---|
-| `INNER`, `LEFT`, `RIGHT`, `FULL`, `CROSS JOIN` | hash join by the equalities between the sides, of any types above: integers of all widths together, floats too; `IS NOT DISTINCT FROM` and `a = b OR a IS NULL AND b IS NULL` are as good; other conditions see the pairs that these found; without an equality, those that comparisons of the sides by `<`, `<=`, `>`, `>=`, `BETWEEN` leave (of integers, floats, dates, times, numerics of one scale), else every pair |
+| `INNER`, `LEFT`, `RIGHT`, `FULL`, `CROSS JOIN` | hash join by the equalities between the sides, of any types above: integers of all widths together, floats too; `IS NOT DISTINCT FROM` and `(a = b OR a IS NULL AND b IS NULL)` are as good; other conditions see the pairs that these found; without an equality, those that comparisons of the sides by `<`, `<=`, `>`, `>=`, `BETWEEN` leave (of integers, floats, dates, times, numerics of one scale), else every pair |
 | `EXISTS`, `IN (SELECT ...)`, `NOT EXISTS` | semi and anti joins |
 | `NOT IN (SELECT ...)` | anti join that knows of NULL |
 | `x < (SELECT agg(...) FROM ... WHERE column = outer.column)`, the same in the target list | aggregation by the columns, joined; without an aggregate a second row is an error |

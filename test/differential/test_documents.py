@@ -14,7 +14,7 @@ ROWS = 1500
 DEPTH = 10_000
 # Of a generated table, and queries of each.
 GENERATED_ROWS, GENERATED_QUERIES = 300, 40
-REFUSED_SHARE_MAX = 0.35
+REFUSED_SHARE_MAX = 0.45
 
 
 def nested(opening: str, closing: str, depth: int) -> str:
