@@ -73,7 +73,7 @@ SELECT penumbra.load('instants') > 0 AND penumbra.load('late') > 0 AS loaded;
 SELECT zone, agree(format('SELECT id, at AT TIME ZONE %1$L, at_tz AT TIME ZONE %1$L, at AT TIME ZONE ''UTC'' AT TIME ZONE %1$L FROM instants ORDER BY 1', zone)),
 	agree(format('SELECT date_trunc(''day'', at_tz, %1$L), count(*) FROM instants WHERE extract(hour FROM at_tz AT TIME ZONE %1$L) BETWEEN 1 AND 3 GROUP BY 1', zone)),
 	agree(format('SELECT timezone(%1$L, at) FROM late', zone))
-FROM unnest('{Europe/Berlin,america/NEW_york,UTC,utc,Z,EST,est5edt,CET,+05:30,<+02>-2,Asia/Kathmandu,Australia/Lord_Howe,Pacific/Apia,Africa/Monrovia}'::text[]) zone;
+FROM unnest('{Europe/Berlin,america/NEW_york,UTC,utc,Z,EST,CET,+05:30,<+02>-2,Asia/Kathmandu,Australia/Lord_Howe,Pacific/Apia,Africa/Monrovia}'::text[]) zone;
 SELECT left(zone, 9), agree(format('SELECT count(timezone(%L, at)) FROM instants', zone)) FROM unnest(ARRAY['Nowhere', '', repeat('+', 300)]) zone;
 SELECT agree('SELECT timezone(NULL, at) FROM late'), agree('SELECT count(*) FROM instants WHERE id < 0 AND at_tz > at AT TIME ZONE ''Nowhere''');
 -- an abbreviation that meant several offsets, and a zone of each row
