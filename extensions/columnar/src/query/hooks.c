@@ -41,6 +41,7 @@
 #include "query/planning/plan_walk.h"
 #include "query/planning/planning.h"
 #include "query/planning/privileges.h"
+#include "query/planning/query_tree.h"
 #include "query/require.h"
 #include "query/shared_ctes.h"
 
@@ -223,10 +224,31 @@ inlined_is_better(const PlannerCall *inlined, const PlannerCall *ordinary, bool 
 }
 
 static bool
-late_is_better(const PlannerCall *late, const PlannerCall *ordinary)
+form_is_better(const PlannerCall *form, const PlannerCall *best)
 {
-	return MODE_IS_FORCED() ? require_plan_is_penumbra(late->stmt)
-		: plan_walk_finds_ours(late->stmt) && cost_of(late) < cost_of(ordinary);
+	return MODE_IS_FORCED() ? require_plan_is_penumbra(form->stmt)
+		: plan_walk_finds_ours(form->stmt) && cost_of(form) < cost_of(best);
+}
+
+/* Plans the query in another form, and takes that plan if it is better. */
+static void
+try_form(PlannerCall *best, const PlannerCall *given, Query *form, bool has_ctes)
+{
+	PlannerCall other = *given;
+
+	other.query = form;
+	plan_single_ctes(&other, has_ctes);
+	if (form_is_better(&other, best))
+		*best = other;
+}
+
+/* What the function makes of the query; the query itself if that is nothing. */
+static Query *
+reformed(Query *(*reform) (Query *query), Query *query)
+{
+	Query	   *made = reform(query);
+
+	return made != NULL ? made : query;
 }
 
 /*
@@ -238,12 +260,9 @@ plan_forms(PlannerCall *best)
 {
 	const PlannerCall given = *best;
 	const bool	is_enabled = given.planning.is_enabled;
-	Query	   *aggregating = is_enabled ? array_subqueries_aggregate(given.query) : NULL;
-	Query	   *aggregated = aggregating != NULL ? aggregating : given.query;
-	Query	   *with_columns = is_enabled ? whole_rows_replace(aggregated) : NULL;
-	Query	   *known = with_columns != NULL ? with_columns : aggregated;
-	Query	   *without_unread = is_enabled ? unread_columns_drop(known) : NULL;
-	Query	   *whole = without_unread != NULL ? without_unread : known;
+	Query	   *whole = !is_enabled || !query_tree_has_subqueries(given.query) ? given.query
+		: reformed(unread_columns_drop,
+				   reformed(whole_rows_replace, reformed(array_subqueries_aggregate, given.query)));
 	Query	   *shared = is_enabled ? share_subqueries(whole) : NULL;
 	bool		has_ctes = shared != NULL || (is_enabled && inline_ctes_has_any(given.query));
 	Query	   *inlined = has_ctes ? inline_ctes(whole) : NULL;
@@ -282,22 +301,10 @@ plan_forms(PlannerCall *best)
 			*best = other;
 	}
 	if (late != NULL && is_worth_replanning(best))
-	{
-		other = given;
-		other.query = late;
-		plan_single_ctes(&other, has_ctes);
-		if (late_is_better(&other, best))
-			*best = other;
-	}
+		try_form(best, &given, late, has_ctes);
 	/* a table whose rows are read whole may not be served; what finds a row by a key is not planned twice */
 	if (of_columns != NULL && (MODE_IS_FORCED() || cost_of(best) >= REPLAN_COST_MIN))
-	{
-		other = given;
-		other.query = of_columns;
-		plan_single_ctes(&other, has_ctes);
-		if (late_is_better(&other, best))
-			*best = other;
-	}
+		try_form(best, &given, of_columns, has_ctes);
 	if (has_ctes && best->planning.tables != NIL)
 		shared_ctes_hide_unread(best->stmt);
 }

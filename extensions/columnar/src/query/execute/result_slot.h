@@ -25,9 +25,9 @@ typedef Datum (*FinishGroup) (void *groups, Datum rows, bool *isnull);
  * that are positions of rows.  Lives in the current context.
  */
 extern ResultWindow *result_window_create(List *output_map, TupleDesc desc, List *positions);
-/* Of json and jsonb the engine has PenumbraGroupRows, of which this makes the values. */
 /* default_map: Pipeline.default_map */
 extern void result_window_set_defaults(ResultWindow *window, List *default_map);
+/* Of json and jsonb the engine has PenumbraGroupRows, of which this makes the values. */
 extern void result_window_set_finish(ResultWindow *window, FinishGroup finish, void *groups);
 /* Starts reading a fetched result, which must stay valid until its rows are consumed. */
 extern void result_window_open(ResultWindow *window, const PenumbraResult *result);

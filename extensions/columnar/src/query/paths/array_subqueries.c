@@ -50,7 +50,8 @@ aggregate(SubLink *sublink)
 	Var		   *value = makeVarFromTargetEntry(1, entry);
 	Oid			type = get_array_type(value->vartype);
 	Aggref	   *aggref = pipeline_aggref(F_ARRAY_AGG_ANYNONARRAY, type, (Node *) value, value->varcollid);
-	CoalesceExpr *coalesce = makeNode(CoalesceExpr);
+	Const	   *empty = makeConst(type, -1, value->varcollid, -1,
+								  PointerGetDatum(construct_empty_array(value->vartype)), false, false);
 	Query	   *query;
 
 	entry->resname = pstrdup("value");
@@ -58,14 +59,9 @@ aggregate(SubLink *sublink)
 								  NULL);
 	IncrementVarSublevelsUp((Node *) rows, 1, 1);
 	aggref->aggcollid = value->varcollid;
-	coalesce->coalescetype = type;
-	coalesce->coalescecollid = value->varcollid;
-	coalesce->args = list_make2(aggref, makeConst(type, -1, value->varcollid, -1,
-												  PointerGetDatum(construct_empty_array(value->vartype)), false,
-												  false));
-	coalesce->location = -1;
 	query->hasAggs = true;
-	query->targetList = list_make1(makeTargetEntry((Expr *) coalesce, 1, pstrdup("array"), false));
+	query->targetList = list_make1(makeTargetEntry((Expr *) pipeline_coalesce((Node *) aggref, (Node *) empty), 1,
+												   pstrdup("array"), false));
 	sublink->subLinkType = EXPR_SUBLINK;
 	sublink->subselect = (Node *) query;
 }

@@ -48,23 +48,21 @@ limits_add_ties(PlannerInfo *root, Pipeline *pipeline)
 {
 	const Query *parse = root->parse;
 	const PipelineStage *sort = pipeline->top;
-	CoalesceExpr *offset = makeNode(CoalesceExpr);
+	Node	   *offset = pipeline_coalesce(parse->limitOffset == NULL ? pipeline_int8(0) : parse->limitOffset,
+									   pipeline_int8(0));
 	WindowFunc *number;
 	WindowFunc *rank;
 	List	   *conditions;
 	PipelineStage *filter;
 
-	offset->coalescetype = INT8OID;
-	offset->args = list_make2(parse->limitOffset == NULL ? pipeline_int8(0) : parse->limitOffset, pipeline_int8(0));
-	offset->location = -1;
 	pipeline->top = linitial(sort->inputs);
 	number = pipeline_add_row_number(pipeline, sort->exprs, sort->sort_flags);
 	rank = copyObject(number);
 	rank->winfnoid = F_RANK_;
 	pipeline->top->aggrefs = parse->limitOffset == NULL ? list_make1(rank) : list_make2(rank, number);
-	conditions = list_make1(pipeline_compare_int8s(rank, BTLessEqualStrategyNumber, last_rank(parse, (Node *) offset)));
+	conditions = list_make1(pipeline_compare_int8s(rank, BTLessEqualStrategyNumber, last_rank(parse, offset)));
 	if (parse->limitOffset != NULL)
-		conditions = lappend(conditions, pipeline_compare_int8s(number, BTGreaterStrategyNumber, (Node *) offset));
+		conditions = lappend(conditions, pipeline_compare_int8s(number, BTGreaterStrategyNumber, offset));
 	filter = pipeline_add_stage(pipeline, PIPELINE_FILTER, (List *) eval_const_expressions(root, (Node *) conditions));
 	filter->limit = parse->limitCount;
 	filter->offset = parse->limitOffset;

@@ -67,17 +67,12 @@ static Node *
 without_null(Node *key)
 {
 	Oid			type = exprType(key);
-	CoalesceExpr *coalesce;
 
 	if (type != INT2OID && type != INT4OID)
 		return NULL;
-	coalesce = makeNode(CoalesceExpr);
-	coalesce->coalescetype = INT8OID;
-	coalesce->args = list_make2(makeFuncExpr(type == INT2OID ? F_INT8_INT2 : F_INT8_INT4, INT8OID, list_make1(key),
-											 InvalidOid, InvalidOid, COERCE_IMPLICIT_CAST),
-								pipeline_int8(NULL_KEY));
-	coalesce->location = -1;
-	return (Node *) coalesce;
+	return pipeline_coalesce((Node *) makeFuncExpr(type == INT2OID ? F_INT8_INT2 : F_INT8_INT4, INT8OID,
+												   list_make1(key), InvalidOid, InvalidOid, COERCE_IMPLICIT_CAST),
+							 pipeline_int8(NULL_KEY));
 }
 
 /* The equality of a key and what it is called in the groups, where that may be NULL IS NOT DISTINCT FROM. */

@@ -284,13 +284,10 @@ decorrelate_by_values(const Subquery *subquery, RelPipeline *planned)
 static Const *
 find_default_value(const PipelineStage *stage, Node *output, const Node *empty_value)
 {
-	const CoalesceExpr *coalesce = (const CoalesceExpr *) output;
+	Const	   *constant = pipeline_default_of(output);
 
-	if (empty_value == NULL || !IsA(output, CoalesceExpr) || list_length(coalesce->args) != 2 ||
-		!equal(lsecond(coalesce->args), empty_value) || !IsA(empty_value, Const) ||
-		pipeline_find_expr(stage_outputs(stage), linitial(coalesce->args)) < 0)
-		return NULL;
-	return lsecond(coalesce->args);
+	return constant != NULL && equal(constant, empty_value) &&
+		pipeline_find_expr(stage_outputs(stage), linitial(((CoalesceExpr *) output)->args)) >= 0 ? constant : NULL;
 }
 
 /* False: they cannot be had for all Params at once. */
@@ -602,15 +599,7 @@ value_or_empty(const SubqueryRows *rows, int place)
 	NullTest   *test;
 
 	if (list_nth(rows->defaults, place) != NULL)
-	{
-		CoalesceExpr *coalesce = makeNode(CoalesceExpr);
-
-		coalesce->coalescetype = value->vartype;
-		coalesce->coalescecollid = value->varcollid;
-		coalesce->args = list_make2(value, list_nth(rows->defaults, place));
-		coalesce->location = -1;
-		return (Node *) coalesce;
-	}
+		return pipeline_coalesce((Node *) value, list_nth(rows->defaults, place));
 	if (empty_value == NULL)
 		return (Node *) value;
 	either = makeNode(CaseExpr);

@@ -23,10 +23,10 @@
 #include "pg_compat.h"
 
 #include "catalog/pg_type.h"
-#include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "parser/parse_relation.h"
 #include "parser/parsetree.h"
+#include "rewrite/rewriteManip.h"
 #include "utils/fmgroids.h"
 
 #include "query/paths/whole_rows.h"
@@ -58,64 +58,28 @@ is_never_null(Node *jointree, Index rti)
 	return false;
 }
 
-/* ---------------------------------------------------------------- subqueries and CTEs */
-
-/* The CTE of an entry at the level; NULL: it is the recursion, or is not known here. */
-static Query *
-query_of_cte(const RangeTblEntry *rte, const Level *level)
+/* The entry whose whole row the Var is; NULL: it is none, or may be NULL. */
+static RangeTblEntry *
+entry_of_row(const Var *var, const Level *level)
 {
-	ListCell   *lc;
-
-	for (Index up = rte->ctelevelsup; up > 0 && level != NULL; up--)
-		level = level->outer;
-	foreach(lc, level == NULL || rte->self_reference ? NIL : level->query->cteList)
-	{
-		const CommonTableExpr *cte = lfirst_node(CommonTableExpr, lc);
-
-		if (strcmp(cte->ctename, rte->ctename) == 0 && !cte->cterecursive && cte->search_clause == NULL &&
-			cte->cycle_clause == NULL && IsA(cte->ctequery, Query) &&
-			castNode(Query, cte->ctequery)->commandType == CMD_SELECT)
-			return (Query *) cte->ctequery;
-	}
-	return NULL;
-}
-
-/* The query whose columns are those of the whole row; NULL: it is none of a subquery's, or may be NULL. */
-static Query *
-query_of_row(const Var *var, const Level *level)
-{
-	const RangeTblEntry *rte;
-
-	if (var->varattno != InvalidAttrNumber || var->vartype != RECORDOID)
+	if (var->varattno != InvalidAttrNumber)
 		return NULL;
 	for (Index up = var->varlevelsup; up > 0 && level != NULL; up--)
 		level = level->outer;
-	if (level == NULL || !is_never_null((Node *) level->query->jointree, var->varno))
-		return NULL;
-	rte = rt_fetch(var->varno, level->query->rtable);
-	return rte->rtekind == RTE_SUBQUERY ? rte->subquery : rte->rtekind == RTE_CTE ? query_of_cte(rte, level) : NULL;
+	return level != NULL && is_never_null((Node *) level->query->jointree, var->varno)
+		? rt_fetch(var->varno, level->query->rtable) : NULL;
 }
 
 static Node *
-row_of_columns(const Var *var, const Query *columns, const Level *level)
+row_of_columns(const Var *var, RangeTblEntry *entry)
 {
 	RowExpr    *row = makeNode(RowExpr);
-	ListCell   *lc;
 
-	for (Index up = var->varlevelsup; up > 0; up--)
-		level = level->outer;
-	foreach(lc, columns->targetList)
-	{
-		const TargetEntry *entry = lfirst_node(TargetEntry, lc);
-
-		if (!entry->resjunk)
-			row->args = lappend(row->args, makeVar(var->varno, entry->resno, exprType((Node *) entry->expr),
-												   exprTypmod((Node *) entry->expr),
-												   exprCollation((Node *) entry->expr), var->varlevelsup));
-	}
-	row->row_typeid = RECORDOID;
+	/* of a type of its own the row has its names */
+	compat_expand_rte(entry, var->varno, var->vartype == RECORDOID ? &row->colnames : NULL, &row->args);
+	IncrementVarSublevelsUp((Node *) row->args, var->varlevelsup, 0);
+	row->row_typeid = var->vartype;
 	row->row_format = COERCE_IMPLICIT_CAST;
-	row->colnames = copyObject(rt_fetch(var->varno, level->query->rtable)->eref->colnames);
 	row->location = -1;
 	return (Node *) row;
 }
@@ -124,16 +88,16 @@ row_of_columns(const Var *var, const Query *columns, const Level *level)
 
 typedef struct TableRows
 {
-	Query	   *query;
+	Level		level;			/* a subquery's rows are its own */
 	bool		is_within_aggregate;
 } TableRows;
 
-static bool
-is_of_table(const Var *var, const Query *query)
+static RangeTblEntry *
+table_of_row(const Var *var, const Level *level)
 {
-	return var->varlevelsup == 0 && var->varattno == InvalidAttrNumber &&
-		rt_fetch(var->varno, query->rtable)->rtekind == RTE_RELATION &&
-		is_never_null((Node *) query->jointree, var->varno);
+	RangeTblEntry *entry = entry_of_row(var, level);
+
+	return entry != NULL && entry->rtekind == RTE_RELATION ? entry : NULL;
 }
 
 /* Of an expression of the target list. */
@@ -142,21 +106,16 @@ table_rows_mutator(Node *node, void *context)
 {
 	TableRows  *rows = context;
 	bool		was_within = rows->is_within_aggregate;
-	const Var  *var = (const Var *) node;
+	RangeTblEntry *table;
 
-	/* a subquery's rows are its own; of a row's NULLs a dropped column is none */
+	/* of a row's NULLs a dropped column is none */
 	if (node == NULL || IsA(node, Query) || IsA(node, NullTest))
 		return node;
-	if (IsA(node, Var) && is_of_table(var, rows->query) &&
-		(rows->query->groupClause == NIL || rows->is_within_aggregate))
+	if (IsA(node, Var) && (rows->level.query->groupClause == NIL || was_within))
 	{
-		RowExpr    *row = makeNode(RowExpr);
-
-		compat_expand_rte(rt_fetch(var->varno, rows->query->rtable), var->varno, NULL, &row->args);
-		row->row_typeid = var->vartype;
-		row->row_format = COERCE_IMPLICIT_CAST;
-		row->location = -1;
-		return (Node *) row;
+		table = table_of_row((Var *) node, &rows->level);
+		if (table != NULL)
+			return row_of_columns((Var *) node, table);
 	}
 	rows->is_within_aggregate |= IsA(node, Aggref);
 	node = expression_tree_mutator(node, table_rows_mutator, context);
@@ -168,7 +127,7 @@ static bool
 table_rows_walker(Node *node, void *context)
 {
 	Query	   *query = (Query *) node;
-	TableRows	rows = {query};
+	TableRows	rows = {.level = {query}};
 	ListCell   *lc;
 
 	if (node == NULL)
@@ -195,9 +154,14 @@ has_table_rows_walker(Node *node, void *context)
 	if (node == NULL)
 		return false;
 	if (IsA(node, Var))
-		return context != NULL && is_of_table((Var *) node, context);
-	return IsA(node, Query) ? query_tree_walker((Query *) node, has_table_rows_walker, node, 0)
-		: expression_tree_walker(node, has_table_rows_walker, context);
+		return table_of_row((Var *) node, context) != NULL;
+	if (IsA(node, Query))
+	{
+		Level		level = {(Query *) node};
+
+		return query_tree_walker((Query *) node, has_table_rows_walker, &level, 0);
+	}
+	return expression_tree_walker(node, has_table_rows_walker, context);
 }
 
 Query *
@@ -212,15 +176,19 @@ whole_rows_replace_of_tables(Query *query)
 	return copy;
 }
 
-/* ---------------------------------------------------------------- the query */
+/* ---------------------------------------------------------------- subqueries and CTEs */
 
-/* Of a call's argument that is the whole row of a subquery, and no key, the subquery; else NULL. */
-static Query *
-query_of_argument(const Node *arg, const Level *level)
+/* Of a call's argument that is the whole row of a subquery or CTE, and no key, its entry; else NULL. */
+static RangeTblEntry *
+entry_of_argument(const Node *arg, const Level *level)
 {
+	RangeTblEntry *entry;
+
 	if (IsA(arg, TargetEntry) && ((const TargetEntry *) arg)->ressortgroupref == 0)
 		arg = (const Node *) ((const TargetEntry *) arg)->expr;
-	return IsA(arg, Var) ? query_of_row((const Var *) arg, level) : NULL;
+	entry = IsA(arg, Var) && ((const Var *) arg)->vartype == RECORDOID ? entry_of_row((const Var *) arg, level) : NULL;
+	return entry != NULL && (entry->rtekind == RTE_SUBQUERY || (entry->rtekind == RTE_CTE && !entry->self_reference))
+		? entry : NULL;
 }
 
 static List *
@@ -239,7 +207,7 @@ has_any_walker(Node *node, void *context)
 		return false;
 	foreach(lc, args_of(node))
 	{
-		if (query_of_argument(lfirst(lc), context) != NULL)
+		if (entry_of_argument(lfirst(lc), context) != NULL)
 			return true;
 	}
 	if (IsA(node, Query))
@@ -257,14 +225,14 @@ static Node *replace_mutator(Node *node, void *context);
 static Node *
 argument_mutator(Node *node, void *context)
 {
-	const Query *columns;
+	RangeTblEntry *entry;
 
 	if (node == NULL)
 		return NULL;
-	columns = query_of_argument(node, context);
-	if (columns != NULL && IsA(node, Var))
-		return row_of_columns((Var *) node, columns, context);
-	if (columns != NULL || IsA(node, List))
+	entry = entry_of_argument(node, context);
+	if (entry != NULL && IsA(node, Var))
+		return row_of_columns((Var *) node, entry);
+	if (entry != NULL || IsA(node, List))
 		return expression_tree_mutator(node, argument_mutator, context);
 	return replace_mutator(node, context);
 }
@@ -277,7 +245,7 @@ replace_mutator(Node *node, void *context)
 	if (node == NULL)
 		return NULL;
 	if (IsA(node, Aggref) && aggref->aggfnoid == F_COUNT_ANY && aggref->aggdistinct == NIL &&
-		query_of_argument(linitial(aggref->args), context) != NULL)
+		entry_of_argument(linitial(aggref->args), context) != NULL)
 	{
 		/* it counts every row */
 		aggref = (Aggref *) expression_tree_mutator(node, replace_mutator, context);

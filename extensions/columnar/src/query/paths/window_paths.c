@@ -286,11 +286,7 @@ window_paths_keep_peers(PipelineStage *stage)
 	if (lower->kind != PIPELINE_WINDOW || !shows_order_of_peers(lower) || !have_order_of(stage, keys, lower) ||
 		(stage->kind == PIPELINE_WINDOW && (!is_renamed || !shows_order_of_peers(stage))))
 		return;
-	number = makeNode(WindowFunc);
-	number->winfnoid = F_ROW_NUMBER;
-	number->wintype = INT8OID;
-	number->winref = linitial_node(WindowClause, lower->frames)->winref;
-	number->location = -1;
+	number = pipeline_row_number(linitial_node(WindowClause, lower->frames)->winref);
 	lower = copy_stage(lower);
 	if (pipeline_find_expr(lower->aggrefs, (Node *) number) < 0)
 		lower->aggrefs = lappend(list_copy(lower->aggrefs), number);

@@ -91,6 +91,27 @@ pipeline_compare_int8(void *expr, int strategy, int64 value)
 	return pipeline_compare_int8s(expr, strategy, pipeline_int8(value));
 }
 
+Node *
+pipeline_coalesce(Node *value, Node *other)
+{
+	CoalesceExpr *coalesce = makeNode(CoalesceExpr);
+
+	coalesce->coalescetype = exprType(value);
+	coalesce->coalescecollid = exprCollation(value);
+	coalesce->args = list_make2(value, other);
+	coalesce->location = -1;
+	return (Node *) coalesce;
+}
+
+Const *
+pipeline_default_of(Node *expr)
+{
+	const CoalesceExpr *coalesce = (const CoalesceExpr *) expr;
+
+	return IsA(expr, CoalesceExpr) && list_length(coalesce->args) == 2 && IsA(lsecond(coalesce->args), Const)
+		? lsecond(coalesce->args) : NULL;
+}
+
 Aggref *
 pipeline_aggref(Oid function, Oid type, Node *value, Oid collation)
 {
@@ -143,14 +164,24 @@ pipeline_without_windows(Node *node)
 }
 
 WindowFunc *
-pipeline_add_row_number(Pipeline *pipeline, List *keys, List *sort_flags)
+pipeline_row_number(Index window)
 {
-	PipelineStage *stage = pipeline_add_stage(pipeline, PIPELINE_WINDOW, keys);
 	WindowFunc *function = makeNode(WindowFunc);
-	WindowClause *frame = makeNode(WindowClause);
 
 	function->winfnoid = F_ROW_NUMBER;
 	function->wintype = INT8OID;
+	function->winref = window;
+	function->location = -1;
+	return function;
+}
+
+WindowFunc *
+pipeline_add_row_number(Pipeline *pipeline, List *keys, List *sort_flags)
+{
+	PipelineStage *stage = pipeline_add_stage(pipeline, PIPELINE_WINDOW, keys);
+	WindowFunc *function = pipeline_row_number(0);
+	WindowClause *frame = makeNode(WindowClause);
+
 	frame->frameOptions = FRAMEOPTION_DEFAULTS;
 	stage->sort_flags = sort_flags;
 	stage->aggrefs = list_make1(function);

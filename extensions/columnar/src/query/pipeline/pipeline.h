@@ -132,6 +132,10 @@ extern Node *pipeline_int8(int64 value);
 /* The expression, an int8, is so to the value, another: a strategy of btree. */
 extern Node *pipeline_compare_int8s(void *expr, int strategy, Node *value);
 extern Node *pipeline_compare_int8(void *expr, int strategy, int64 value);
+/* coalesce(value, other) */
+extern Node *pipeline_coalesce(Node *value, Node *other);
+/* The constant of such an expression, if the other is one; else NULL. */
+extern Const *pipeline_default_of(Node *expr);
 /* A plain aggregate of the value, or of rows (NULL). */
 extern Aggref *pipeline_aggref(Oid function, Oid type, Node *value, Oid collation);
 /* The aggregate that is called, whether or not it is one. */
@@ -142,6 +146,8 @@ extern Aggref *pipeline_aggref_of_window(const WindowFunc *function);
  */
 extern Node *pipeline_without_windows(Node *node);
 
+/* row_number() over the window of that number */
+extern WindowFunc *pipeline_row_number(Index window);
 /* Adds row_number() by the keys, of which those at the end that have flags are the order. */
 extern WindowFunc *pipeline_add_row_number(Pipeline *pipeline, List *keys, List *sort_flags);
 

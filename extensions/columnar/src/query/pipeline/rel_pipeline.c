@@ -395,15 +395,10 @@ attribute_of_table(const PlannerInfo *root, const Var *var)
 static Node *
 split_default(Node *expr, Const **constant)
 {
-	const CoalesceExpr *coalesce = (const CoalesceExpr *) expr;
 	const ValueImage *image = value_image_of(exprType(expr));
 
-	*constant = NULL;
-	if (!IsA(expr, CoalesceExpr) || list_length(coalesce->args) != 2 || !IsA(lsecond(coalesce->args), Const) ||
-		(image != NULL && image->composed == NULL))
-		return expr;
-	*constant = lsecond(coalesce->args);
-	return linitial(coalesce->args);
+	*constant = image == NULL || image->composed != NULL ? pipeline_default_of(expr) : NULL;
+	return *constant == NULL ? expr : linitial(((CoalesceExpr *) expr)->args);
 }
 
 bool

@@ -59,6 +59,21 @@ query_tree_visit_references(Query *query, const CommonTableExpr *cte, ReferenceV
 	return !references_walker((Node *) query, &references) && references.count == cte->cterefcount;
 }
 
+bool
+query_tree_has_subqueries(const Query *query)
+{
+	ListCell   *lc;
+
+	if (query->hasSubLinks || query->cteList != NIL)
+		return true;
+	foreach(lc, query->rtable)
+	{
+		if (lfirst_node(RangeTblEntry, lc)->rtekind == RTE_SUBQUERY)
+			return true;
+	}
+	return false;
+}
+
 /* *context: how many levels of the query are around the node, besides the topmost one. */
 static bool
 outer_values_walker(Node *node, void *context)

@@ -22,6 +22,9 @@ typedef bool (*ReferenceVisitor) (Query *query, Index rti, void *argument);
 extern bool query_tree_visit_references(Query *query, const CommonTableExpr *cte, ReferenceVisitor visit,
 										void *argument);
 
+/* Whether the query has a subquery or CTE, wherever that stands. */
+extern bool query_tree_has_subqueries(const Query *query);
+
 /* Whether the query has values of queries around it. */
 extern bool query_tree_is_correlated(Query *query);
 
