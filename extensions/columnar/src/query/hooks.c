@@ -55,6 +55,7 @@ static void
 penumbra_set_rel_pathlist(PlannerInfo *root, RelOptInfo *rel, Index rti, RangeTblEntry *rte)
 {
 	Planning   *planning;
+	Path	   *ordinary = NULL;
 
 	if (previous_set_rel_pathlist_hook)
 		previous_set_rel_pathlist_hook(root, rel, rti, rte);
@@ -63,11 +64,13 @@ penumbra_set_rel_pathlist(PlannerInfo *root, RelOptInfo *rel, Index rti, RangeTb
 	if (planning == NULL || !planning->is_enabled)
 		return;
 	planning->has_conditions_of_ctes |= rte->rtekind == RTE_CTE && rel->baserestrictinfo != NIL;
+	planning->root = root;
+	if (join_paths_has_conditions(root, rel))
+		ordinary = custom_path_cheapest_ordinary(rel, true);
 	if (scan_paths_may_add(rel, rte))
-	{
-		planning->root = root;
 		scan_paths_add(root, rel, rte);
-	}
+	if (ordinary != NULL && planning->tables != NIL)
+		join_paths_add_conditions(root, rel, ordinary);
 }
 
 static void

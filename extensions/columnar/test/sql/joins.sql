@@ -536,6 +536,30 @@ SELECT same('SELECT (SELECT region FROM shops WHERE id = shop) AS region, count(
 SELECT same('SELECT shop, sum((SELECT count(*) FROM bids b WHERE b.shop = bills.shop)),
   count(*) FILTER (WHERE EXISTS (SELECT FROM bids b WHERE b.shop = bills.shop AND b.amount = bills.amount))
   FROM bills GROUP BY 1 HAVING max((SELECT min(amount) FROM bids b WHERE b.shop = bills.shop)) IS DISTINCT FROM 3');
+-- in the conditions of the only relation, with nothing above it but LIMIT
+SELECT same('SELECT day, amount FROM bills WHERE amount > (SELECT avg(b.amount) FROM bids b WHERE b.shop = bills.shop)');
+SELECT same('SELECT bills.*, amount || ''x'' FROM bills WHERE day = 3 OR EXISTS (SELECT FROM bids b WHERE b.shop = bills.shop AND b.amount > 18)');
+SELECT same('SELECT shop FROM (SELECT shop, sum(amount) AS total FROM bills GROUP BY 1) t
+  WHERE total > (SELECT 40 * avg(b.amount) FROM bids b WHERE b.shop = t.shop)');
+SELECT same('WITH t AS MATERIALIZED (SELECT shop, sum(amount) AS total FROM bills GROUP BY 1)
+  SELECT shop FROM t WHERE total > (SELECT 40 * avg(b.amount) FROM bids b WHERE b.shop = t.shop)');
+SELECT count(*) FROM (SELECT day FROM bills WHERE amount > (SELECT avg(b.amount) FROM bids b WHERE b.shop = bills.shop) LIMIT 7) t;
+-- rows that are locked, or that a cursor changes, are PostgreSQL's
+SET penumbra.mode = prefer;
+SELECT same('SELECT day, amount FROM bills WHERE amount > (SELECT avg(b.amount) FROM bids b WHERE b.shop = bills.shop) FOR UPDATE');
+BEGIN;
+DECLARE c CURSOR FOR SELECT * FROM bids o WHERE amount > (SELECT 1.8 * avg(b.amount) FROM bids b WHERE b.shop = o.shop);
+MOVE 2 IN c;
+DELETE FROM bids WHERE CURRENT OF c;
+COMMIT;
+SELECT count(*) FROM bids;
+-- a least or greatest value that PostgreSQL finds by an index is a join's value, too
+CREATE INDEX ON bids (amount);
+ANALYZE bids;
+SET penumbra.mode = auto;
+SELECT line FROM explained('SELECT day, (SELECT max(b.amount) FROM bids b WHERE b.shop = bills.shop) FROM bills', 'COSTS OFF') AS line;
+SET penumbra.mode = require;
+SELECT same('SELECT day, (SELECT max(b.amount) - min(b.amount) FROM bids b WHERE b.shop = bills.shop) FROM bills');
 SET penumbra.mode = prefer;
 
 \t off

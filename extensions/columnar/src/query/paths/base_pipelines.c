@@ -233,6 +233,20 @@ is_shared_level(PlannerInfo *level)
 	return planned != NULL && pipeline_can_share(planned->pipeline->top);
 }
 
+/* Whether an InitPlan is PostgreSQL's way to a least or greatest value by an index.  The pipeline aggregates. */
+static bool
+is_of_extreme(PlannerInfo *level, const SubPlan *subplan)
+{
+	ListCell   *lc;
+
+	foreach(lc, level->minmax_aggs)
+	{
+		if (list_member_int(subplan->setParam, lfirst_node(MinMaxAggInfo, lc)->param->paramid))
+			return true;
+	}
+	return false;
+}
+
 static RelPipeline *
 copy_of_level(PlannerInfo *subroot, UpperRelationKind stage, List **outputs)
 {
@@ -249,6 +263,8 @@ copy_of_level(PlannerInfo *subroot, UpperRelationKind stage, List **outputs)
 	{
 		SubPlan    *subplan = lfirst_node(SubPlan, lc);
 
+		if (is_of_extreme(subroot, subplan))
+			continue;
 		if (subplan->subLinkType == CTE_SUBLINK)
 		{
 			/* its rows are a pipeline of ours; what is shared has cost nothing yet */

@@ -240,7 +240,7 @@ custom_path_plan(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path, List
 	path->pipeline->names = relation_numbers_to_list(pipeline_numbers(path->pipeline));
 	scan->scan.plan.targetlist = tlist;
 	scan->scan.plan.qual = list_concat(extract_actual_clauses(kept, false), path->kept_having);
-	scan->scan.scanrelid = IS_SIMPLE_REL(rel) ? rel->relid : 0;
+	scan->scan.scanrelid = best_path->methods == node_kind_path_methods(NODE_SCAN) ? rel->relid : 0;
 	scan->flags = best_path->flags;
 	scan->custom_plans = custom_plans;
 	scan->custom_exprs = copyObject(path->pipeline->runtime_exprs);

@@ -32,6 +32,8 @@
 #include "query/paths/join_estimates.h"
 #include "query/paths/join_paths.h"
 #include "query/paths/lateral_values.h"
+#include "query/paths/row_order.h"
+#include "query/paths/scan_paths.h"
 #include "query/paths/subplans.h"
 #include "query/paths/unnest.h"
 #include "query/pipeline/comparison_key.h"
@@ -481,10 +483,9 @@ consider_pair(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *probe_rel, Rel
 
 /* A path for the join alone, without what the query does with it. */
 static void
-offer_join(PlannerInfo *root, RelOptInfo *joinrel, const RelPipeline *planned)
+offer_join(PlannerInfo *root, RelOptInfo *joinrel, const RelPipeline *planned, Path *ordinary)
 {
 	RelPipeline finished = *planned;
-	Path	   *ordinary = custom_path_cheapest_ordinary(joinrel, true);
 	PenumbraPath *path;
 
 	if (ordinary == NULL || level_columns_hide(root, joinrel->reltarget->exprs))
@@ -496,6 +497,32 @@ offer_join(PlannerInfo *root, RelOptInfo *joinrel, const RelPipeline *planned)
 	path->scan_exprs = joinrel->reltarget->exprs;
 	path->custom.flags |= CUSTOMPATH_SUPPORT_PROJECTION;
 	core_path_offer(root, joinrel, path, ordinary);
+}
+
+bool
+join_paths_has_conditions(PlannerInfo *root, const RelOptInfo *rel)
+{
+	ListCell   *lc;
+
+	if (root->parse->commandType != CMD_SELECT || root->parse->rowMarks != NIL || root->rowMarks != NIL ||
+		rel->reloptkind != RELOPT_BASEREL || bms_membership(root->all_baserels) != BMS_SINGLETON ||
+		row_order_is_shown(root) || scan_paths_is_simply_updatable(root))
+		return false;
+	foreach(lc, rel->baserestrictinfo)
+	{
+		if (contain_subplans((Node *) lfirst_node(RestrictInfo, lc)->clause))
+			return true;
+	}
+	return false;
+}
+
+void
+join_paths_add_conditions(PlannerInfo *root, RelOptInfo *rel, Path *ordinary)
+{
+	const RelPipeline *planned = base_pipelines_find(root, rel);
+
+	if (planned != NULL && rel_pipeline_check(planned->pipeline))
+		offer_join(root, rel, planned, ordinary);
 }
 
 /* Whether the engine may compute joins of the query level, and this one has paths to compete with. */
@@ -697,6 +724,6 @@ join_paths_add(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outer_rel,
 						  (MODE_IS_FORCED() || core_path->total_cost != best->core_cost)))
 	{
 		best->core_cost = core_path->total_cost;
-		offer_join(root, joinrel, best);
+		offer_join(root, joinrel, best, custom_path_cheapest_ordinary(joinrel, true));
 	}
 }
