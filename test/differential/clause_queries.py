@@ -297,7 +297,8 @@ class ClauseQueryGenerator:
         return ClauseQuery(self.random.choice((
             f"SELECT count(*) FROM typed x WHERE {condition}", f"SELECT count(*) FROM typed x WHERE NOT ({condition})",
             f"SELECT count(*) FILTER (WHERE {condition}), count(*) FILTER (WHERE ({condition}) IS NULL) FROM typed x",
-            f"SELECT count(*) FROM typed x WHERE x.id = 7 OR {condition}",
+            f"SELECT count(*) FROM typed x WHERE x.id = 7 OR {condition}", f"SELECT x.id, x.{a} FROM typed x WHERE {condition}",
+            f"SELECT x.id FROM (SELECT * FROM typed ORDER BY id LIMIT 900) x WHERE {condition}",
             f"SELECT sum(CASE WHEN {condition} THEN 1 ELSE 10 END) FROM typed x", f"SELECT x.id, {condition} FROM typed x",
             f"SELECT count(*), count(x.id), count(y.id) FROM typed x {join} typed y ON x.{a} = y.{b}",
             f"SELECT count(*) FROM typed x JOIN typed y ON x.{a} = y.{b} AND x.{b} <= y.{a} WHERE {condition}")))
@@ -332,6 +333,7 @@ class ClauseQueryGenerator:
             return ClauseQuery(f"SELECT o.k, l.z FROM {outer} {choose(('LEFT', 'INNER'))} JOIN LATERAL ({lateral}) l ON true")
         return ClauseQuery(choose((f"SELECT o.k, {value} FROM {outer}", f"SELECT count(*) FROM {outer} WHERE {value} IS NOT NULL",
                                    f"SELECT {value} AS q, count(*) FROM {outer} GROUP BY 1",
+                                   f"SELECT o.k FROM {outer} WHERE ({value})::text > '1'", f"SELECT o.* FROM {outer} WHERE {value} IS NULL",
                                    f"SELECT count(*) FROM {outer} WHERE o.k < 3 OR ({value})::text > '1'")))
 
     def _limited(self) -> ClauseQuery:
