@@ -121,7 +121,7 @@ require_plan_is_penumbra(PlannedStmt *stmt)
 {
 	Plan	   *top = stmt->planTree;
 
-	while (IsA(top, Limit))
+	while (IsA(top, Limit) || (IsA(top, ModifyTable) && ((ModifyTable *) top)->operation == CMD_INSERT))
 		top = top->lefttree;
 	return plan_is_ours(top) && top->qual == NIL;
 }

@@ -544,6 +544,9 @@ SELECT same('SELECT shop FROM (SELECT shop, sum(amount) AS total FROM bills GROU
 SELECT same('WITH t AS MATERIALIZED (SELECT shop, sum(amount) AS total FROM bills GROUP BY 1)
   SELECT shop FROM t WHERE total > (SELECT 40 * avg(b.amount) FROM bids b WHERE b.shop = t.shop)');
 SELECT count(*) FROM (SELECT day FROM bills WHERE amount > (SELECT avg(b.amount) FROM bids b WHERE b.shop = bills.shop) LIMIT 7) t;
+CREATE TABLE dear (shop integer, amount integer);
+SELECT line FROM explained('INSERT INTO dear SELECT shop, amount FROM bills
+  WHERE amount > (SELECT avg(b.amount) FROM bids b WHERE b.shop = bills.shop)', 'COSTS OFF') AS line;
 -- rows that are locked, or that a cursor changes, are PostgreSQL's
 SET penumbra.mode = prefer;
 SELECT same('SELECT day, amount FROM bills WHERE amount > (SELECT avg(b.amount) FROM bids b WHERE b.shop = bills.shop) FOR UPDATE');

@@ -504,9 +504,11 @@ join_paths_has_conditions(PlannerInfo *root, const RelOptInfo *rel)
 {
 	ListCell   *lc;
 
-	if (root->parse->commandType != CMD_SELECT || root->parse->rowMarks != NIL || root->rowMarks != NIL ||
-		rel->reloptkind != RELOPT_BASEREL || bms_membership(root->all_baserels) != BMS_SINGLETON ||
-		row_order_is_shown(root) || scan_paths_is_simply_updatable(root))
+	/* Of UPDATE and DELETE it is the target. */
+	if ((root->parse->commandType != CMD_SELECT && root->parse->commandType != CMD_INSERT) ||
+		root->parse->rowMarks != NIL || root->rowMarks != NIL || rel->reloptkind != RELOPT_BASEREL ||
+		bms_membership(root->all_baserels) != BMS_SINGLETON || row_order_is_shown(root) ||
+		scan_paths_is_simply_updatable(root))
 		return false;
 	foreach(lc, rel->baserestrictinfo)
 	{
