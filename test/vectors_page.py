@@ -51,7 +51,8 @@ OF_BYTES = ("function\tOCTET_LENGTH\toctet_length\tinteger\tbytea", "function\tC
 OTHER_TYPES = ["bytea", "time"]
 # Of more arguments than the tables have.
 OF_MANY = tuple(f"function\tWIDTH_BUCKET\twidth_bucket\tinteger\t{t}\tconstant {t}\tconstant {t}\tconstant integer"
-                for t in ("double precision", "numeric"))  # fmt: skip
+                for t in ("double precision", "numeric")) + tuple(
+    "\t".join(["function", "OVERLAPS", "overlaps", "boolean", *[t] * 4]) for t in ("timestamp", "timestamptz"))  # fmt: skip
 # The engine has times as numbers.
 OF_TIMES = {"EXTRACT", "DATE_PART", "TIME_OF_DAY", "TIMESTAMP_TYPMOD"}
 BESIDE_TIMES = {"interval", "date", "timestamp"}
@@ -74,6 +75,7 @@ WRITTEN = {
     "TIME_OF_DAY": "cast to `time`", "TIMESTAMP_TYPMOD": "cast to `timestamp(n)`, `timestamptz(n)`, `time(n)`",
     "AT_ZONE": "`AT TIME ZONE` with the zone's name, also of a column whose values repeat, a fixed abbreviation or an interval",
     "DATE_TRUNC": "`date_trunc`, also in a zone", "WIDTH_BUCKET": "`width_bucket`, also of an array of up to 32 constants of any type",
+    "OVERLAPS": "`(a, b) OVERLAPS (c, d)`, also with intervals in place of ends",
     "CAST": "`CAST`, `::`", "COMPARED_AS": "dates and timestamps compared with each other", "NUMERIC_TYPMOD": "cast to `numeric(p, s)`", "VARCHAR_TYPMOD": "cast to `varchar(n)`",
     "BPCHAR_TYPMOD": "cast to `char(n)`", "LENGTH": "`length`, `char_length`, `character_length`",
     "REGEX_MATCHES": "`~`, `~*`, `SIMILAR TO`, `regexp_like`", "REGEX_MATCHES_NOT": "`!~`, `!~*`, `NOT SIMILAR TO`",

@@ -387,6 +387,10 @@ def dates(w):
         w.product("ADD", "timestamp", ["interval", type_name], "({0} + {1})", {0: VALUES["interval"][:6]})
     w.product("SUB", "interval", ["timestamp", "timestamp"], "({0} - {1})")
     w.product("AGE", "interval", ["timestamp", "timestamp"], "age({0}, {1})")
+    ends = ["2000-01-01", "2000-01-02", "2000-01-03", "2000-01-04", "-infinity"]
+    w.product("OVERLAPS", "bool", ["timestamp"] * 4, "(({0}, {1}) OVERLAPS ({2}, {3}))", dict.fromkeys(range(4), ends), nulls=True)
+    ends = ["2000-01-01 00:00:00+00", "2024-03-10 07:00:00+00", "infinity"]
+    w.product("OVERLAPS", "bool", ["timestamptz"] * 4, "(({0}, {1}) OVERLAPS ({2}, {3}))", dict.fromkeys(range(4), ends), nulls=True)
     w.product("ADD", "interval", ["interval", "interval"], "({0} + {1})")
     w.product("SUB", "interval", ["interval", "interval"], "({0} - {1})")
     w.product("NEG", "interval", ["interval"], "(- {0})")

@@ -2,6 +2,8 @@
 // compares with PostgreSQL, over forms, scales, nulls and bounds that are tight, wide or absent.
 #include <gtest/gtest.h>
 
+#include <bit>
+#include <cmath>
 #include <cstdlib>
 #include <fstream>
 #include <functional>
@@ -298,15 +300,92 @@ TEST_F(NumericFunctionsTest, QuotientsAreRoundedTwice) {
     std::string reason;
     const auto quotient =
         BuildCall(PENUMBRA_FN_DIV, PENUMBRA_NUMERIC, {column.get(), divisor.get()}, session_, &reason);
-    const auto rounded =
-        BuildCall(PENUMBRA_FN_ROUND, PENUMBRA_NUMERIC, {quotient.get(), digits.get()}, session_, &reason);
-    ASSERT_NE(rounded->evaluate_lazily, nullptr);
     const Vector columns[] = {a, b};
     EvalContext context{arena_, session_};
-    CheckRows(Evaluate(*rounded, {rows, 2, columns}, context), {a, b}, rows,
-              [&](uint32_t i) { return Decimal::Round(Decimal::Divide(DecimalAt(a, i), DecimalAt(b, i)), scale); });
+    const struct {
+      PenumbraFunction function;
+      bool has_scale;
+      Decimal (*round)(const Decimal&, int);
+    } kFunctions[] = {
+        {PENUMBRA_FN_ROUND, true, Decimal::Round},
+        {PENUMBRA_FN_TRUNC, true, Decimal::Truncate},
+        {PENUMBRA_FN_FLOOR, false, [](const Decimal& x, int) { return Decimal::Floor(x); }},
+        {PENUMBRA_FN_CEIL, false, [](const Decimal& x, int) { return Decimal::Ceil(x); }},
+    };
+    for (const auto& [function, has_scale, exact] : kFunctions) {
+      std::vector<const Expr*> args = {quotient.get()};
+      if (has_scale) args.push_back(digits.get());
+      const auto rounded = BuildCall(function, PENUMBRA_NUMERIC, args, session_, &reason);
+      ASSERT_NE(rounded->evaluate_lazily, nullptr);
+      CheckRows(Evaluate(*rounded, {rows, 2, columns}, context), {a, b}, rows,
+                [&](uint32_t i) { return exact(Decimal::Divide(DecimalAt(a, i), DecimalAt(b, i)), scale); });
+    }
     if (HasFatalFailure()) return;
   }
+}
+
+// Next to a bound: with divisors of so many digits that the first rounding reaches it, and of fewer.
+TEST_F(NumericFunctionsTest, QuotientsNextToIntegers) {
+  for (int round = 0; round < 2000; ++round) {
+    arena_.Reset();
+    const uint32_t rows = 100;
+    const int64_t divisor = 1 + static_cast<int64_t>(Random() % static_cast<uint64_t>(kPowersOfTen[Random() % 19]));
+    const int64_t whole_max = std::max<int64_t>(INT64_MAX / 2 / divisor, 1);
+    Vector a = MakeInt64(rows, 1, Random() % 3, Random() % 2, false);
+    auto* dividends = const_cast<int64_t*>(a.values<int64_t>());
+    a.lower = a.upper = 0;
+    for (uint32_t i = 0; i < rows; ++i) {
+      if (!a.IsValid(i)) continue;
+      const int64_t whole = static_cast<int64_t>(Random() % static_cast<uint64_t>(whole_max)) % 1000;
+      const int64_t part = Random() % 3 == 0 ? divisor / 2 : 0;
+      dividends[i] = whole * divisor + part + static_cast<int64_t>(Random() % 5) - 2;
+      if (Random() % 2 == 0) dividends[i] = -dividends[i];
+      a.lower = std::min<int128>(a.lower, dividends[i]);
+      a.upper = std::max<int128>(a.upper, dividends[i]);
+    }
+    const Vector b = Constant(Random() % 2 == 0 ? divisor : -divisor, Random() % 3);
+    const auto column = BuildColumn(0, PENUMBRA_NUMERIC), second = BuildColumn(1, PENUMBRA_NUMERIC);
+    std::string reason;
+    const auto quotient = BuildCall(PENUMBRA_FN_DIV, PENUMBRA_NUMERIC, {column.get(), second.get()}, session_, &reason);
+    const Vector columns[] = {a, b};
+    EvalContext context{arena_, session_};
+    const auto check = [&](PenumbraFunction function, Decimal (*exact)(const Decimal&)) {
+      const auto rounded = BuildCall(function, PENUMBRA_NUMERIC, {quotient.get()}, session_, &reason);
+      CheckRows(Evaluate(*rounded, {rows, 2, columns}, context), {a, b}, rows,
+                [&](uint32_t i) { return exact(Decimal::Divide(DecimalAt(a, i), DecimalAt(b, i))); });
+    };
+    check(PENUMBRA_FN_FLOOR, Decimal::Floor);
+    check(PENUMBRA_FN_CEIL, Decimal::Ceil);
+    check(PENUMBRA_FN_TRUNC, [](const Decimal& x) { return Decimal::Truncate(x, 0); });
+    check(PENUMBRA_FN_ROUND, [](const Decimal& x) { return Decimal::Round(x, 0); });
+    CheckRows(Call(PENUMBRA_FN_MOD, PENUMBRA_NUMERIC, {a, b}, rows), {a, b}, rows,
+              [&](uint32_t i) { return Decimal::Modulo(DecimalAt(a, i), DecimalAt(b, i)); });
+    calls_.clear();
+    if (HasFatalFailure()) return;
+  }
+}
+
+// Floats as NUMERIC by integers, against their text.
+TEST_F(NumericFunctionsTest, SmallNumbersOfFloats) {
+  const auto check = [](auto value) {
+    SmallNumber number;
+    if (!SmallFromFloat(value, &number)) return false;
+    const Decimal exact = Decimal::FromFloat(value);
+    EXPECT_EQ(Decimal::FromInteger(number.value, number.scale).ToString(), exact.ToString()) << value;
+    return true;
+  };
+  int taken = 0;
+  for (int i = 0; i < 200000; ++i) {
+    const int64_t digits = RandomInteger(18);
+    const double quotient = static_cast<double>(digits) / static_cast<double>(kPowersOfTen[Random() % 19]);
+    taken += check(quotient) + check(static_cast<float>(quotient));
+    // Ties of the last digit, and any bits.
+    taken += check(static_cast<double>(digits % 1000000) / static_cast<double>(uint64_t{1} << Random() % 60));
+    taken += check(std::bit_cast<double>(Random())) + check(std::bit_cast<float>(static_cast<uint32_t>(Random())));
+    check(std::nextafter(static_cast<double>(kPowersOfTen[Random() % 17]), Random() % 2 == 0 ? 0.0 : 1e30));
+  }
+  EXPECT_GT(taken, 400000);
+  for (double value : {0.0, -0.0, 1e14, 1e15, 999999999999999.5, 99999999999999.95, 0.5, 1e-18, 1e-19}) check(value);
 }
 
 // Answers of servers: the first major version with such ones, base, exponent, power.

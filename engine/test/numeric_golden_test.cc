@@ -153,7 +153,7 @@ const std::map<std::string, Operation>& DecimalOperations() {
       {"least", OP(AnswerOf(Decimal::Compare(a, b) <= 0 ? a : b))},
       {"typmod", OP(AnswerOf(Decimal::ApplyTypmod(a, std::stoi(c.args[1]), std::stoi(c.args[2]))))},
       {"from_float4", OP(AnswerOf(Decimal::FromFloat(std::strtof(c.args[0].c_str(), nullptr))))},
-      {"from_float8", OP(AnswerOf(Decimal::FromDouble(std::strtod(c.args[0].c_str(), nullptr))))},
+      {"from_float8", OP(AnswerOf(Decimal::FromFloat(std::strtod(c.args[0].c_str(), nullptr))))},
       {"eq", OP(Bool(Decimal::Compare(a, b) == 0))},
       {"ne", OP(Bool(Decimal::Compare(a, b) != 0))},
       {"lt", OP(Bool(Decimal::Compare(a, b) < 0))},

@@ -40,6 +40,10 @@ void CheckSet(const std::vector<Key>& keys, const std::vector<Key>& others) {
   const ValueSet<Key> set(keys, kNoCheck);
   for (const Key& key : keys) ASSERT_TRUE(set.Contains(key));
   for (const Key& key : others) ASSERT_FALSE(set.Contains(key));
+  constexpr uint32_t kRows = 1001;
+  uint64_t bits[kValidityWords];
+  set.Find(kRows, [&](uint32_t i) { return i % 3 == 0 ? keys[i] : others[i]; }, bits);
+  for (uint32_t i = 0; i < kRows; ++i) ASSERT_EQ(IsBitSet(bits, i), i % 3 == 0);
   // Of a table that is half full and filled at random, it is some dozens.
   EXPECT_LT(set.LongestRun(), 100u);
 }
@@ -67,6 +71,17 @@ TEST(ValueSet, RegularKeysDoNotCollide) {
     for (int64_t i = 0; i < 100'000; ++i) (i % 2 == 0 ? keys : others).push_back(i << shift);
     CheckSet(keys, others);
   }
+}
+
+// Of every length: in a StringRef, of parts that overlap.
+TEST(ValueSet, Texts) {
+  std::vector<std::string> texts;
+  for (int i = 0; i < 4000; ++i) texts.push_back(std::to_string(i * 7919) + std::string(i % 23, 'x'));
+  std::vector<std::string_view> views(texts.begin(), texts.end());
+  CheckSet<std::string_view>({views.begin(), views.begin() + 2000}, {views.begin() + 2000, views.end()});
+  std::vector<StringRef> refs;
+  for (std::string_view view : views) refs.emplace_back(view);
+  CheckSet<StringRef>({refs.begin(), refs.begin() + 2000}, {refs.begin() + 2000, refs.end()});
 }
 
 TEST(ValueSet, NothingAndOneKeyAgainAndAgain) {

@@ -287,6 +287,11 @@ def _fill_templates() -> None:
         "round({num})",
         "round({num} / nullif({num}, 0), {digits})",
         "round({num} / {=num}, {digits})",
+        "round({f8}::numeric, {digits})",
+        "floor({num} / {=num})",
+        "ceil({n2} * 100 / {=num})",
+        "trunc({n2} / {=num}, {digits})",
+        "floor({i4} / {=num})",
         "round({n2} * 100 / nullif({n_wide}, 0), 2)",
         "power({n2}, 2)",
         "power(({n2} - 50), {exponent})",
@@ -428,6 +433,7 @@ def _fill_templates() -> None:
          "to_char({num}, '9.99EEEE')", "to_char({f8}, 'FM999.0099')", "to_char({i2}, '99V9')", "to_char({i4}, 'FM9999th')",
          "host({ip})", "abbrev({ip})", "{ip}::text", "{mac}::text", "{bits}::text", "{mon}::text", "{tod}::text", "{ttz}::text", "{uuid}::text",
          "{en}::text", "{by}::text", "{oid}::text", "to_char({ts}, {more_format})", "to_char({d}, {more_format})", "to_char({tz}, {more_format})", "split_part({text}, 'e', -2)")  # fmt: skip
+    _add("bool", 3, "({ts}, {ts}) OVERLAPS ({=ts}, {=ts})", "({tz}, {=tz}) OVERLAPS ({tz}, {=iv})", "({d}, {=iv}) OVERLAPS ({=d}, {d})")
     _add("bool", 1, "{text} SIMILAR TO '(red|gr)%'", "{text} NOT SIMILAR TO '%[0-9]+'", "regexp_like({text}, {regex}, 'i')",
          "{ip} << '10.0.0.0/8'::inet", "{ip} >>= '10.1.2.0/24'::inet", "{ip} && {ip}", "inet_same_family({ip}, {=ip})", "{by} LIKE '%a_'::bytea",
          "({tod}, {i2}) < ({=tod}, 3)", "{ts} BETWEEN {d} AND {=ts}", "({ts}, {=iv}) OVERLAPS ({=ts}, {=ts})", "{text} ^@ 'sh'",

@@ -101,7 +101,9 @@ typedef enum PenumbraCollationUse {
   X(JUSTIFY_HOURS, "justify_hours", EQUALITY, kUnknown) X(JUSTIFY_DAYS, "justify_days", EQUALITY, kUnknown) \
   X(JUSTIFY_INTERVAL, "justify_interval", EQUALITY, kUnknown) \
   /* WIDTH_BUCKET(float8 or numeric, low constant, high constant, count int4 constant) -> int4 */ \
-  X(WIDTH_BUCKET, "width_bucket", EQUALITY, kUnknown)
+  X(WIDTH_BUCKET, "width_bucket", EQUALITY, kUnknown) \
+  /* OVERLAPS(a, b, c, d) of one type, timestamp or timestamptz */ \
+  X(OVERLAPS, "overlaps", EQUALITY, kUnknown)
 
 typedef enum PenumbraFunction {
 #define PENUMBRA_FUNCTION_ENUM(id, name, collation, scale) PENUMBRA_FN_##id,

@@ -1,5 +1,6 @@
 // Arithmetic on integers and floats. Loops compute all rows, null ones too, and note whether any may have
 // failed; only then are the valid rows looked at one by one, and the first that failed raises the error.
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -7,6 +8,7 @@
 
 #include "function/registry.h"
 #include "kernels/kernels.h"
+#include "numeric/numeric_words.h"
 #include "vector/error.h"
 #include "vector/vector_build.h"
 
@@ -93,9 +95,23 @@ Vector EvaluateIntegers(const Expr& expr, const Vector* args, uint32_t rows, Eva
 
 // A quotient by a positive constant, through double: exact, as |value| < 2^53 and a quotient that is not an integer
 // is further from the next one than rounding carries it.
-void DivideNarrow(const int32_t* values, int32_t divisor, uint32_t rows, int32_t* out) {
+void Divide(const int32_t* values, int32_t divisor, uint32_t rows, int32_t* out) {
   const double wide_divisor = divisor;
   for (uint32_t i = 0; i < rows; ++i) out[i] = static_cast<int32_t>(values[i] / wide_divisor);
+}
+
+// The same of 64 bits, by a multiplication.
+void Divide(const int64_t* values, int64_t divisor, uint32_t rows, int64_t* out) {
+  if (divisor == 1) {
+    std::copy_n(values, rows, out);
+    return;
+  }
+  const NarrowDivider divider(static_cast<uint64_t>(divisor));
+  for (uint32_t i = 0; i < rows; ++i) {
+    const uint64_t sign = values[i] < 0 ? ~uint64_t{0} : 0;
+    const uint64_t quotient = divider.Divide((static_cast<uint64_t>(values[i]) ^ sign) - sign);
+    out[i] = static_cast<int64_t>((quotient ^ sign) - sign);
+  }
 }
 
 // The quotient of 0 or MIN / -1 is replaced by something harmless and noted.
@@ -126,8 +142,8 @@ Vector EvaluateDivision(const Expr& expr, const Vector* args, uint32_t rows, Eva
   bool is_bad = false;
   if (b.stride == 0 && a.stride == 1 && b[0] > 0) {
     const T divisor = b[0];
-    if constexpr (sizeof(T) == 4) {
-      DivideNarrow(a.values, divisor, rows, out);
+    if constexpr (sizeof(T) >= 4) {
+      Divide(a.values, divisor, rows, out);
       for (uint32_t i = 0; !kIsDivision && i < rows; ++i) out[i] = a.values[i] - out[i] * divisor;
     } else {
       for (uint32_t i = 0; i < rows; ++i) {

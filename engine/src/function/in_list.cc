@@ -37,10 +37,9 @@ struct ElementSets {
   int64_t table_base = 0;
   std::vector<uint8_t> table;
 
-  ValueSet<int128> span_set;              // intervals
-  ValueSet<std::string_view> string_set;  // of TEXT what is not in inline_set
-  ValueSet<int128> inline_set;            // those of TEXT that a StringRef holds inline, as its 16 bytes
-  uint64_t text_lengths = 0;              // bit n: some text has n bytes (the last bit: 63 or more)
+  ValueSet<int128> wide_set;  // intervals, uuids
+  ValueSet<StringRef> text_set;
+  ValueSet<std::string_view> string_set;  // of other types
 
   // Sets of NUMERIC are made when a vector asks for them.
   std::vector<std::string_view> numerics;  // payloads
@@ -57,7 +56,8 @@ using InList = MadeOnce<ElementSets>;
 // The elements in the form in which values of the column's type are compared: what is equal in SQL has equal keys.
 struct ElementKeys {
   std::vector<int64_t> integers;
-  std::vector<int128> spans;
+  std::vector<int128> wide;
+  std::vector<StringRef> texts;
   std::vector<std::string_view> strings;
 };
 
@@ -72,14 +72,15 @@ int64_t CanonicalBits(double value) {
   return std::bit_cast<int64_t>(value + 0.0);  // -0 becomes 0
 }
 
-std::string_view KeyOf(PenumbraType type, const StringRef& s) {
-  if (type != PENUMBRA_BPCHAR) return s.view();
-  return {s.data(), TrimmedLength(s.data(), s.length)};
-}
+// As char(n) is compared.
+std::string_view TrimmedOf(const StringRef& s) { return {s.data(), TrimmedLength(s.data(), s.length)}; }
 
-struct Uuid {
-  char bytes[16];
-};
+// A uuid may lie at any address.
+int128 UuidAt(const Vector& v, uint32_t i) {
+  int128 key;
+  std::memcpy(&key, v.values<char>() + size_t{i} * sizeof(key), sizeof(key));
+  return key;
+}
 
 // The bytes of a string that lies on the stack.
 std::string_view KeepView(const StringRef& s, Arena& arena) { return {arena.CopyBytes(s.data(), s.length), s.length}; }
@@ -106,12 +107,11 @@ void AddElements(const Vector& v, uint32_t count, const EvalContext& context, El
     case PENUMBRA_FLOAT8:
       return for_each([&](uint32_t i) { keys->integers.push_back(CanonicalBits(v.values<double>()[i])); });
     case PENUMBRA_INTERVAL:
-      return for_each([&](uint32_t i) { keys->spans.push_back(IntervalSpan(v.values<PenumbraInterval>()[i])); });
-    case PENUMBRA_TEXT:
+      return for_each([&](uint32_t i) { keys->wide.push_back(IntervalSpan(v.values<PenumbraInterval>()[i])); });
+    case PENUMBRA_TEXT: return for_each([&](uint32_t i) { keys->texts.push_back(v.values<StringRef>()[i]); });
     case PENUMBRA_BPCHAR:
-      return for_each([&](uint32_t i) { keys->strings.push_back(KeyOf(v.type, v.values<StringRef>()[i])); });
-    case PENUMBRA_UUID:
-      return for_each([&](uint32_t i) { keys->strings.emplace_back(v.values<Uuid>()[i].bytes, sizeof(Uuid)); });
+      return for_each([&](uint32_t i) { keys->strings.push_back(TrimmedOf(v.values<StringRef>()[i])); });
+    case PENUMBRA_UUID: return for_each([&](uint32_t i) { keys->wide.push_back(UuidAt(v, i)); });
     case PENUMBRA_NUMERIC: return for_each([&](uint32_t i) { sets->numerics.push_back(PayloadAt(v, i, sets->arena)); });
     case PENUMBRA_BOOL:
     case PENUMBRA_INT2:
@@ -155,7 +155,7 @@ void FindIntegers(const ElementSets& sets, const T* values, uint32_t rows, uint6
     return;
   }
   if (sets.few_integers.empty()) {
-    PackTests(rows, bits, [&](uint32_t i) { return sets.integer_set.Contains(int64_t{values[i]}); });
+    sets.integer_set.Find(rows, [values](uint32_t i) { return int64_t{values[i]}; }, bits);
     return;
   }
   std::fill_n(bits, BitWords(rows), 0);
@@ -169,7 +169,7 @@ void FindIntegers(const ElementSets& sets, const T* values, uint32_t rows, uint6
 
 template <typename T>
 void FindFloats(const ElementSets& sets, const T* values, uint32_t rows, uint64_t* bits) {
-  PackTests(rows, bits, [&](uint32_t i) { return sets.integer_set.Contains(CanonicalBits(values[i])); });
+  sets.integer_set.Find(rows, [values](uint32_t i) { return CanonicalBits(values[i]); }, bits);
 }
 
 // The element as an integer of that scale, if it is one.
@@ -220,7 +220,7 @@ void FindNumerics(const ElementSets& sets, const Vector& v, uint32_t rows, EvalC
   if (v.numeric_form == NumericForm::kInt64 && v.scale >= 0 && v.scale <= kMaxSetScale) {
     const ValueSet<int64_t>& set = SetOfScale(sets, v.scale, context);
     const int64_t* values = v.values<int64_t>();
-    PackTests(rows, bits, [&](uint32_t i) { return set.Contains(values[i]); });
+    set.Find(rows, [values](uint32_t i) { return values[i]; }, bits);
     return;
   }
   const ValueSet<std::string_view>& set = CanonicalSet(sets, context);
@@ -248,37 +248,6 @@ void FindNumerics(const ElementSets& sets, const Vector& v, uint32_t rows, EvalC
   }
 }
 
-uint64_t LengthBit(size_t length) { return uint64_t{1} << std::min<size_t>(length, 63); }
-
-int128 InlineKey(const StringRef& s) {
-  int128 key;
-  std::memcpy(&key, &s, sizeof(key));
-  return key;
-}
-
-void BuildTexts(const std::vector<std::string_view>& texts, const EvalContext& context, ElementSets* sets) {
-  std::vector<int128> inline_keys;
-  std::vector<std::string_view> others;
-  for (std::string_view text : texts) {
-    sets->text_lengths |= LengthBit(text.size());
-    if (text.size() <= StringRef::kInlineBytes) {
-      inline_keys.push_back(InlineKey(StringRef(text)));
-    } else {
-      others.push_back(text);
-    }
-  }
-  sets->inline_set = SetOf(inline_keys, context);
-  sets->string_set = SetOf(others, context);
-}
-
-void FindTexts(const ElementSets& sets, const StringRef* values, uint32_t rows, uint64_t* bits) {
-  PackTests(rows, bits, [&](uint32_t i) {
-    if ((sets.text_lengths & LengthBit(values[i].length)) == 0) return false;
-    return values[i].is_inline() ? sets.inline_set.Contains(InlineKey(values[i]))
-                                 : sets.string_set.Contains(values[i].view());
-  });
-}
-
 std::unique_ptr<ElementSets> MakeSets(const Expr& expr, const EvalContext& context) {
   const PenumbraType type = expr.args[0]->type;
   auto sets = std::make_unique<ElementSets>();
@@ -287,12 +256,9 @@ std::unique_ptr<ElementSets> MakeSets(const Expr& expr, const EvalContext& conte
     AddElements(expr.args[i]->constant, expr.args[i]->constant_count(), context, sets.get(), &keys);
   }
   BuildIntegers(type, std::move(keys.integers), context, sets.get());
-  sets->span_set = SetOf(keys.spans, context);
-  if (type == PENUMBRA_TEXT) {
-    BuildTexts(keys.strings, context, sets.get());
-  } else {
-    sets->string_set = SetOf(keys.strings, context);
-  }
+  sets->wide_set = SetOf(keys.wide, context);
+  sets->text_set = SetOf(keys.texts, context);
+  sets->string_set = SetOf(keys.strings, context);
   return sets;
 }
 
@@ -311,17 +277,16 @@ void FindRows(const ElementSets& sets, const Vector& v, uint32_t rows, EvalConte
     case PENUMBRA_NUMERIC: return FindNumerics(sets, v, rows, context, bits);
     case PENUMBRA_INTERVAL: {
       const PenumbraInterval* values = v.values<PenumbraInterval>();
-      return PackTests(rows, bits, [&](uint32_t i) { return sets.span_set.Contains(IntervalSpan(values[i])); });
+      return sets.wide_set.Find(rows, [values](uint32_t i) { return IntervalSpan(values[i]); }, bits);
     }
-    case PENUMBRA_UUID: {
-      const Uuid* values = v.values<Uuid>();
-      return PackTests(rows, bits,
-                       [&](uint32_t i) { return sets.string_set.Contains(std::string_view(values[i].bytes, 16)); });
+    case PENUMBRA_UUID: return sets.wide_set.Find(rows, [&v](uint32_t i) { return UuidAt(v, i); }, bits);
+    case PENUMBRA_TEXT: {
+      const StringRef* values = v.values<StringRef>();
+      return sets.text_set.Find(rows, [values](uint32_t i) -> const StringRef& { return values[i]; }, bits);
     }
-    case PENUMBRA_TEXT: return FindTexts(sets, v.values<StringRef>(), rows, bits);
     case PENUMBRA_BPCHAR: {
       const StringRef* values = v.values<StringRef>();
-      return PackTests(rows, bits, [&](uint32_t i) { return sets.string_set.Contains(KeyOf(v.type, values[i])); });
+      return sets.string_set.Find(rows, [values](uint32_t i) { return TrimmedOf(values[i]); }, bits);
     }
     case PENUMBRA_ARRAY: break;
   }

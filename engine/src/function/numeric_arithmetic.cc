@@ -350,7 +350,10 @@ Vector EvaluateNumericDivide(const Expr&, const Vector* args, uint32_t rows, Eva
 }
 
 Vector EvaluateNumericModulo(const Expr&, const Vector* args, uint32_t rows, EvalContext& context) {
-  return EvaluateRows(args[0], args[1], rows, context.arena, ModuloSmall, Decimal::Modulo);
+  NumericOperand a = MakeOperand(args[0], rows, context.arena);
+  Vector result;
+  if (RemainderOfIntegers(a, args[1], rows, context.arena, &result)) return result;
+  return EvaluateRows(a.vector, args[1], rows, context.arena, ModuloSmall, Decimal::Modulo);
 }
 
 Vector EvaluateNumericNegate(const Expr&, const Vector* args, uint32_t rows, EvalContext& context) {

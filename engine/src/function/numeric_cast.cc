@@ -133,22 +133,17 @@ Vector ToFloats(const NumericOperand& a, PenumbraType type, uint32_t rows, Arena
   return FlatVector(type, out, v.validity);
 }
 
-// The integers that %.15g and %.6g print with all their digits.
-bool IsPrintedWhole(double value) { return value == std::floor(value) && std::fabs(value) < 1e15; }
-bool IsPrintedWhole(float value) { return value == std::floor(value) && std::fabs(value) < 1e6f; }
-Decimal FromFloat(double value) { return Decimal::FromDouble(value); }
-Decimal FromFloat(float value) { return Decimal::FromFloat(value); }
-
 template <typename T>
 Vector FromFloats(const Vector& flat, uint32_t rows, Arena& arena) {
   NumericWriter writer(rows, arena);
   const T* values = flat.values<T>();
   for (uint32_t i = 0; i < rows; ++i) {
     if (!IsRowValid(flat.validity, i)) continue;
-    if (IsPrintedWhole(values[i])) {
-      writer.Set(i, SmallNumber{static_cast<int64_t>(values[i]), 0});
+    SmallNumber number;
+    if (SmallFromFloat(values[i], &number)) {
+      writer.Set(i, number);
     } else {
-      writer.SetDecimal(i, FromFloat(values[i]));
+      writer.SetDecimal(i, Decimal::FromFloat(values[i]));
     }
   }
   return writer.Finish(flat.validity);

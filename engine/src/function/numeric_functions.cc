@@ -51,9 +51,9 @@ struct NumericFunction {
 };
 
 constexpr NumericFunction kOfOne[] = {
-    {PENUMBRA_FN_NEG, EvaluateNumericNegate, false},     {PENUMBRA_FN_ABS, EvaluateNumericAbs, false},
-    {PENUMBRA_FN_SIGN, EvaluateNumericSign, false},      {PENUMBRA_FN_TRUNC, EvaluateNumericTruncate, true},
-    {PENUMBRA_FN_FLOOR, EvaluateNumericFloor, true},     {PENUMBRA_FN_CEIL, EvaluateNumericCeil, true},
+    {PENUMBRA_FN_NEG, EvaluateNumericNegate, false},
+    {PENUMBRA_FN_ABS, EvaluateNumericAbs, false},
+    {PENUMBRA_FN_SIGN, EvaluateNumericSign, false},
     {PENUMBRA_FN_SQRT, EvaluateNumericSquareRoot, true},
 };
 constexpr NumericFunction kOfTwo[] = {
@@ -61,8 +61,13 @@ constexpr NumericFunction kOfTwo[] = {
     {PENUMBRA_FN_MUL, EvaluateNumericMultiply, true}, {PENUMBRA_FN_DIV, EvaluateNumericDivide, true},
     {PENUMBRA_FN_MOD, EvaluateNumericModulo, true},
 };
-// Of NUMERIC and int4.
-constexpr NumericFunction kOfScale[] = {
+constexpr NumericFunction kRounding[] = {
+    {PENUMBRA_FN_FLOOR, EvaluateNumericFloor, true},
+    {PENUMBRA_FN_CEIL, EvaluateNumericCeil, true},
+};
+// Of NUMERIC, or of NUMERIC and int4.
+constexpr NumericFunction kRoundingToScale[] = {
+    {PENUMBRA_FN_ROUND, EvaluateNumericRound, true},
     {PENUMBRA_FN_TRUNC, EvaluateNumericTruncate, true},
 };
 
@@ -74,15 +79,9 @@ Binding Find(const NumericFunction (&functions)[kCount], PenumbraFunction functi
   return {};
 }
 
-// Of one NUMERIC, or of one and int4.
-Binding BindRound(const CallSite& call) {
-  Binding binding = Strict(EvaluateNumericRound, true);
-  const Expr& argument = *call.args[0];
-  const bool is_quotient = argument.kind == Expr::Kind::kCall && argument.function == PENUMBRA_FN_DIV;
-  const int32_t* scale = call.args.size() > 1 ? KnownValue<int32_t>(*call.args[1]) : nullptr;
-  if (is_quotient && (call.args.size() == 1 || (scale != nullptr && *scale >= 0 && *scale <= kMaxInt128Digits))) {
-    binding.evaluate_lazily = EvaluateNumericRoundedQuotient;
-  }
+// Of some arguments it is computed at once.
+Binding WithArgument(Binding binding, const CallSite& call) {
+  if (binding.evaluate != nullptr) binding.evaluate_lazily = RoundedArgumentOf(call);
   return binding;
 }
 
@@ -125,7 +124,10 @@ Binding BindTruth(const CallSite& call) {
 Binding BindNumeric(const CallSite& call) {
   const std::vector<const Expr*>& args = call.args;
   if (args.empty()) return {};
-  if (call.function == PENUMBRA_FN_CAST && args.size() == 1) return BindCastOfNumeric(args[0]->type, call.result);
+  if (call.function == PENUMBRA_FN_CAST && args.size() == 1) {
+    const Binding binding = BindCastOfNumeric(args[0]->type, call.result);
+    return args[0]->type == PENUMBRA_NUMERIC && IsInteger(call.result) ? WithArgument(binding, call) : binding;
+  }
   if (args[0]->type != PENUMBRA_NUMERIC) return {};
   const bool all_numeric =
       std::all_of(args.begin(), args.end(), [](const Expr* arg) { return arg->type == PENUMBRA_NUMERIC; });
@@ -139,12 +141,15 @@ Binding BindNumeric(const CallSite& call) {
     return Refuse(std::string(FunctionName(call.function)) + " of numeric");
   }
   const bool is_of_scale = args.size() == 2 && args[1]->type == PENUMBRA_INT4;
-  if (call.function == PENUMBRA_FN_ROUND && (args.size() == 1 || is_of_scale)) return BindRound(call);
+  if (args.size() == 1 || is_of_scale) {
+    Binding binding = WithArgument(Find(kRoundingToScale, call.function), call);
+    if (binding.evaluate == nullptr && args.size() == 1) binding = WithArgument(Find(kRounding, call.function), call);
+    if (binding.evaluate != nullptr) return binding;
+  }
   if (args.size() == 1) return Find(kOfOne, call.function);
   if (args.size() == 2 && all_numeric) {
     return call.function == PENUMBRA_FN_NULLIF ? NotStrict(EvaluateNumericNullIf) : Find(kOfTwo, call.function);
   }
-  if (is_of_scale) return Find(kOfScale, call.function);
   if (args.size() == 3 && call.function == PENUMBRA_FN_NUMERIC_TYPMOD && args[1]->type == PENUMBRA_INT4 &&
       args[2]->type == PENUMBRA_INT4) {
     if (!IsKnownConstant(*args[1]) || !IsKnownConstant(*args[2])) return Refuse("numeric() with a varying precision");

@@ -12,6 +12,8 @@
 
 namespace penumbra {
 
+struct CallSite;
+
 // A NUMERIC argument that is flat or constant.
 struct NumericOperand {
   Vector vector;
@@ -48,8 +50,6 @@ Vector EvaluateNumericPower(const Expr& expr, const Vector* args, uint32_t rows,
 
 // numeric_round.cc
 Vector EvaluateNumericRound(const Expr&, const Vector* args, uint32_t rows, EvalContext& context);
-// Of an argument that is a division, to a constant scale that is not below zero.
-Vector EvaluateNumericRoundedQuotient(const Expr& expr, const Batch& batch, EvalContext& context);
 Vector EvaluateNumericTruncate(const Expr&, const Vector* args, uint32_t rows, EvalContext& context);
 Vector EvaluateNumericFloor(const Expr&, const Vector* args, uint32_t rows, EvalContext& context);
 Vector EvaluateNumericCeil(const Expr&, const Vector* args, uint32_t rows, EvalContext& context);
@@ -57,6 +57,14 @@ Vector EvaluateNumericTypmod(const Expr&, const Vector* args, uint32_t rows, Eva
 // The rounded values of an integer operand, as a flat or constant vector. False: take the rows.
 bool RoundIntegers(const NumericOperand& operand, int scale, Rounding rounding, uint32_t rows, Arena& arena,
                    Vector* result);
+Decimal RoundDecimal(const Decimal& a, int scale, Rounding rounding);
+
+// numeric_quotient.cc
+// How a call of round, trunc, floor, ceil or a cast to an integer runs whose argument is a division, or a float that
+// was cast; null: as of others.
+EvaluateLazyFunction RoundedArgumentOf(const CallSite& call);
+// a % b of an integer operand and a constant. False: take the rows.
+bool RemainderOfIntegers(NumericOperand& a, const Vector& b, uint32_t rows, Arena& arena, Vector* result);
 
 // numeric_compare.cc: the comparison is expr.function
 void EvaluateNumericComparison(const Expr& expr, const Vector* args, uint32_t rows, EvalContext& context, Truth* truth);

@@ -190,8 +190,9 @@ std::string TypeList(const std::vector<PenumbraType>& types) {
 
 Binding Bind(const CallSite& call) {
   using Topic = Binding (*)(const CallSite&);
-  static constexpr Topic kTopics[] = {BindLogic,         BindConditional, BindNumeric, BindCompare,  BindArithmetic,
-                                      BindFloatFunction, BindCast,        BindText,    BindDatetime, BindWidthBucket};
+  static constexpr Topic kTopics[] = {BindLogic,      BindConditional,   BindNumeric, BindCompare,
+                                      BindArithmetic, BindFloatFunction, BindCast,    BindText,
+                                      BindDatetime,   BindWidthBucket,   BindOverlaps};
   std::string reason;
   for (Topic topic : kTopics) {
     Binding binding = topic(call);

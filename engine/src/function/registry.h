@@ -53,6 +53,7 @@ Binding BindCast(const CallSite& call);      // cast.cc: the casts that are not 
 Binding BindText(const CallSite& call);      // text.cc
 Binding BindDatetime(const CallSite& call);  // datetime.cc
 Binding BindWidthBucket(const CallSite& call);  // width_bucket.cc
+Binding BindOverlaps(const CallSite& call);     // overlaps.cc
 
 // Nodes, as the plan builds them. Arguments are borrowed. BuildCall returns a call of constants that
 // succeeds as a constant; BindCall never does. Null: refused, *reason says why.

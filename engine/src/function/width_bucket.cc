@@ -68,6 +68,38 @@ struct NumericBuckets {
     if (!ScaleUpInLimit(&missing, kQuotientDecimals) || missing > length) return static_cast<int32_t>(quotient) + 1;
     RaiseUnsupported();
   }
+
+  // Of integers with one scale, where the distances from the lower bound times the count are words and the length is
+  // so small that no quotient is that near to the next bucket. False: take the rows.
+  bool FindAll(const Vector& v, uint32_t rows, int32_t* out) const {
+    const int scale = std::max({int{v.scale}, lower.scale, upper.scale});
+    int128 factor = 1, least = lower.value, end = upper.value, greatest;
+    if (v.form != VectorForm::kFlat || v.numeric_form != NumericForm::kInt64 ||
+        !ScaleUpInLimit(&factor, scale - v.scale) || !ScaleUpInLimit(&least, scale - lower.scale) ||
+        !ScaleUpInLimit(&end, scale - upper.scale) || !MultiplyInLimit(end - least, count, &greatest) ||
+        greatest >= static_cast<int128>(kWordMagnitudeLimit) || end - least >= kPowersOfTen[kQuotientDecimals] ||
+        end - least < 2 || !FitsInt64(least, end)) {
+      return false;
+    }
+    for (int128 bound : {v.lower, v.upper}) {
+      if (!MultiplyInLimit(bound, factor, &bound) || !FitsInt64(bound, bound) || !FitsInt64(-bound, -bound)) {
+        return false;
+      }
+    }
+    const NarrowDivider divider(static_cast<uint64_t>(end - least));
+    const int64_t* values = v.values<int64_t>();
+    const uint64_t first = static_cast<uint64_t>(least), length = static_cast<uint64_t>(end - least);
+    const uint64_t step = static_cast<uint64_t>(is_negated ? -factor : factor);
+    for (uint32_t i = 0; i < rows; ++i) {
+      const uint64_t x = static_cast<uint64_t>(values[i]) * step;
+      const uint64_t distance = std::min(x - first, length - 1);  // of what is outside any
+      const int32_t bucket = static_cast<int32_t>(divider.Divide(distance * static_cast<uint64_t>(count))) + 1;
+      const bool is_below = static_cast<int64_t>(x) < static_cast<int64_t>(first);
+      const bool is_above = static_cast<int64_t>(x) >= static_cast<int64_t>(first + length);
+      out[i] = is_below ? 0 : is_above ? count + 1 : bucket;
+    }
+    return true;
+  }
 };
 
 Vector EvaluateOfFloats(const Expr& expr, const Vector* args, uint32_t rows, EvalContext& context) {
@@ -82,8 +114,10 @@ Vector EvaluateOfFloats(const Expr& expr, const Vector* args, uint32_t rows, Eva
 Vector EvaluateOfNumerics(const Expr& expr, const Vector* args, uint32_t rows, EvalContext& context) {
   const auto& buckets = *static_cast<const NumericBuckets*>(expr.state.get());
   int32_t* out = context.arena.AllocateArray<int32_t>(rows);
-  if (args[0].validity != nullptr) std::fill_n(out, rows, 0);
-  ForEachValid(args[0].validity, rows, [&](uint32_t i) { out[i] = buckets.Find(args[0], i); });
+  if (!buckets.FindAll(args[0], rows, out)) {
+    if (args[0].validity != nullptr) std::fill_n(out, rows, 0);
+    ForEachValid(args[0].validity, rows, [&](uint32_t i) { out[i] = buckets.Find(args[0], i); });
+  }
   return FlatVector(PENUMBRA_INT4, out, args[0].validity);
 }
 

@@ -45,7 +45,7 @@ class Decimal {
   StringRef ToPayload(Arena& arena) const;
   static Decimal FromString(std::string_view text);  // tests and constants
   std::string ToString() const;                      // as numeric_out
-  static Decimal FromDouble(double value);           // as float8_numeric: 15 significant digits
+  static Decimal FromFloat(double value);            // as float8_numeric: 15 significant digits
   static Decimal FromFloat(float value);             // as float4_numeric: 6 significant digits
   double ToDouble() const;                           // as numeric_float8: correctly rounded
 

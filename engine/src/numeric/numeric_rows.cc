@@ -278,7 +278,13 @@ bool RoundSmall(const SmallNumber& a, int scale, Rounding rounding, SmallNumber*
   const uint128 magnitude = Magnitude(a.value);
   uint128 quotient = 0, remainder = magnitude;
   bool is_half = false;
-  if (cut <= kMaxInt128Digits) {
+  if (magnitude < kWordMagnitudeLimit && cut <= kMaxInt64Digits) {
+    const uint64_t whole = kPowerOfTenDividers.of[cut].Divide(static_cast<uint64_t>(magnitude));
+    const uint64_t unit = kWordPowers.of_ten[cut], rest = static_cast<uint64_t>(magnitude) - whole * unit;
+    quotient = whole;
+    remainder = rest;
+    is_half = rest >= unit - rest;
+  } else if (cut <= kMaxInt128Digits) {
     const uint128 unit = PowerOfTen(cut);
     quotient = Divide(magnitude, unit, &remainder);
     is_half = remainder >= unit - remainder;

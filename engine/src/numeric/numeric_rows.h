@@ -72,6 +72,12 @@ int PowerScaleOf(const PowerRule& rule, double weight, int scale);
 bool SpreadSmall(Decimal::Spread spread, int64_t count, const SmallNumber& sum, const SmallNumber& sum_of_squares,
                  SmallNumber* result);
 bool CompareSmall(const SmallNumber& a, const SmallNumber& b, int* order);
+// Decimal::FromFloat of a number whose digits end at the point or behind it, up to the 32nd decimal. False: others.
+bool SmallFromFloat(double value, SmallNumber* number);
+bool SmallFromFloat(float value, SmallNumber* number);
+// The same before zeros at the end are dropped, which tell of the scale alone.
+bool DigitsOfFloat(double value, SmallNumber* number);
+bool DigitsOfFloat(float value, SmallNumber* number);
 enum class Rounding : uint8_t { kHalfAway, kTruncate, kFloor, kCeil };
 bool RoundSmall(const SmallNumber& a, int scale, Rounding rounding, SmallNumber* result);
 
@@ -128,11 +134,12 @@ inline bool DivideByWord(const SmallNumber& a, const WordDivisor& divisor, Leadi
   return true;
 }
 
-// Such a quotient rounded half away from zero to the scale, which is less than that of the quotient: PostgreSQL rounds
-// twice. A rest below half of the divisor d becomes a half in the first rounding if, with c digits to cut,
-// 10^c (d - 2 rest) <= d. The divisor is that of b at the scale `divisor_scale`, at least b's and a's less `scale`.
+// Such a quotient rounded to the scale, which is less than that of the quotient: PostgreSQL rounds twice. With c digits
+// to cut, the first rounding brings what is left of the divisor d by a rest to the next number, or to this one, if
+// twice as much is up to d / 10^c; and it makes a half of a rest below one if 10^c (d - 2 rest) <= d. The divisor is
+// that of b at the scale `divisor_scale`, at least b's and a's less `scale`.
 inline bool DivideByWordAndRound(const SmallNumber& a, const WordDivisor& divisor, int divisor_scale, Leading leading,
-                                 const SmallNumber& b, int scale, SmallNumber* result) {
+                                 const SmallNumber& b, int scale, Rounding rounding, SmallNumber* result) {
   const uint128 magnitude = Magnitude(a.value);
   if (magnitude >= kWordMagnitudeLimit) return false;
   const uint64_t dividend = static_cast<uint64_t>(magnitude);
@@ -142,10 +149,20 @@ inline bool DivideByWordAndRound(const SmallNumber& a, const WordDivisor& diviso
   uint64_t rest;
   const uint128 quotient = divisor.Divide(dividend * static_cast<uint128>(kPowersOfTen[shift]), &rest);
   const uint64_t missing = divisor.value() - rest;
-  const bool is_up =
-      rest >= missing ||
-      (cut <= kMaxWordDigits && static_cast<uint128>(missing - rest) * kWordPowers.of_ten[cut] <= divisor.value());
-  *result = {WithSign(quotient + is_up, (a.value < 0) != (b.value < 0)), scale};
+  // At the first rounding's scale; beyond a word of digits the least part is more than the divisor.
+  const auto at_scale = [cut](uint64_t part) {
+    return cut <= kMaxWordDigits ? static_cast<uint128>(part) * kWordPowers.of_ten[cut] : ~uint128{0} >> 1;
+  };
+  const bool negative = (a.value < 0) != (b.value < 0);
+  bool is_up;
+  if (rounding == Rounding::kHalfAway) {
+    is_up = rest >= missing || at_scale(missing - rest) <= divisor.value();
+  } else if (rounding == (negative ? Rounding::kFloor : Rounding::kCeil)) {
+    is_up = rest != 0 && 2 * at_scale(rest) >= divisor.value();
+  } else {
+    is_up = 2 * at_scale(missing) <= divisor.value();
+  }
+  *result = {WithSign(quotient + is_up, negative), scale};
   return true;
 }
 

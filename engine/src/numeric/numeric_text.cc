@@ -1,12 +1,14 @@
 // Decimal from and to text and floating point.
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <charconv>
 #include <cmath>
 #include <limits>
 
 #include "numeric/numeric.h"
 #include "numeric/numeric_digits.h"
+#include "numeric/numeric_rows.h"
 #include "vector/error.h"
 
 namespace penumbra {
@@ -172,7 +174,7 @@ uint32_t WritePayloadText(std::string_view payload, char* out, uint32_t room) {
   return static_cast<uint32_t>(WriteText(number.negative, number.weight, number.scale, digit_at, out) - out);
 }
 
-Decimal Decimal::FromDouble(double value) {
+Decimal Decimal::FromFloat(double value) {
   if (std::isnan(value)) return Special(Kind::kNaN);
   if (std::isinf(value)) return Special(value > 0 ? Kind::kPositiveInfinity : Kind::kNegativeInfinity);
   return FromString(FormatSignificant(value));
@@ -182,6 +184,80 @@ Decimal Decimal::FromFloat(float value) {
   if (std::isnan(value)) return Special(Kind::kNaN);
   if (std::isinf(value)) return Special(value > 0 ? Kind::kPositiveInfinity : Kind::kNegativeInfinity);
   return FromString(FormatSignificant(value));
+}
+
+namespace {
+
+// 5^s for the least digits of a double that fit beside it in two words.
+constexpr int kFifthPowersMax = 32;
+struct FifthPowers {
+  uint128 of[kFifthPowersMax + 1];
+};
+constexpr FifthPowers MakeFifthPowers() {
+  FifthPowers powers = {{1}};
+  for (int i = 1; i <= kFifthPowersMax; ++i) powers.of[i] = powers.of[i - 1] * 5;
+  return powers;
+}
+constexpr FifthPowers kFifthPowers = MakeFifthPowers();
+
+// mantissa * 2^exponent * 10^scale, which is below 10^16, rounded half to even as printf() does it.
+uint64_t RoundScaled(uint64_t mantissa, int exponent, int scale) {
+  const uint128 product = mantissa * kFifthPowers.of[scale];
+  const int shift = -(exponent + scale);
+  if (shift <= 0) return static_cast<uint64_t>(product << -shift);
+  const uint64_t whole = static_cast<uint64_t>(product >> shift);
+  const uint128 rest = product - (static_cast<uint128>(whole) << shift), half = static_cast<uint128>(1) << (shift - 1);
+  return whole + (rest > half || (rest == half && whole % 2 == 1));
+}
+
+// As %g drops them.
+void DropFinalZeros(SmallNumber* number) {
+  const bool is_negative = number->value < 0;
+  uint64_t value = static_cast<uint64_t>(Magnitude(number->value));
+  for (int zeros : {8, 4, 2, 1}) {
+    const uint64_t shorter = kPowerOfTenDividers.of[zeros].Divide(value);
+    if (number->scale < zeros || shorter * kWordPowers.of_ten[zeros] != value) continue;
+    value = shorter;
+    number->scale -= zeros;
+  }
+  number->value = WithSign(value, is_negative);
+}
+
+// With all of its digits. The first one is at 10^k: floor(log10(2) * e) is k, or one less, of 2^e <= |value| < 2^(e +
+// 1).
+template <typename T>
+bool FindDigits(T value, SmallNumber* number) {
+  constexpr int kDigits = std::numeric_limits<T>::digits10;
+  const uint64_t bits = std::bit_cast<uint64_t>(static_cast<double>(value));
+  const int biased = static_cast<int>(bits >> 52 & 0x7ff);
+  *number = {0, 0};
+  if (bits << 1 == 0) return true;
+  const int scale = kDigits - 1 - ((biased - 1023) * 78913 >> 18);
+  if (biased == 0 || biased == 0x7ff || scale > kFifthPowersMax || scale <= 0) return false;
+  const uint64_t mantissa = (bits & ((uint64_t{1} << 52) - 1)) | uint64_t{1} << 52;
+  number->scale = scale;
+  uint64_t digits = RoundScaled(mantissa, biased - 1075, scale);
+  if (digits >= kWordPowers.of_ten[kDigits]) digits = RoundScaled(mantissa, biased - 1075, --number->scale);
+  if (digits < kWordPowers.of_ten[kDigits - 1]) return false;
+  number->value = value < 0 ? -static_cast<int128>(digits) : static_cast<int128>(digits);
+  return true;
+}
+
+}  // namespace
+
+bool DigitsOfFloat(double value, SmallNumber* number) { return FindDigits(value, number); }
+bool DigitsOfFloat(float value, SmallNumber* number) { return FindDigits(value, number); }
+
+bool SmallFromFloat(double value, SmallNumber* number) {
+  if (!FindDigits(value, number)) return false;
+  DropFinalZeros(number);
+  return true;
+}
+
+bool SmallFromFloat(float value, SmallNumber* number) {
+  if (!FindDigits(value, number)) return false;
+  DropFinalZeros(number);
+  return true;
 }
 
 double Decimal::ToDouble() const {

@@ -32,15 +32,14 @@ inline int CountWordDecimals(uint64_t magnitude) {
   return estimate + (magnitude >= kWordPowers.of_ten[estimate]);
 }
 
-// Divides integers below 2^63 by 10^exponent, 1 <= exponent <= 19, with a multiplication: with
-// l = floor(log2(d)) and m = floor(2^(64+l) / d) + 1 the quotient is floor(n m / 2^(64+l)), because
-// (m d - 2^(64+l)) n < d 2^63 < 2^(64+l).
-class PowerOfTenDivider {
+// Divides integers up to 2^63 by a constant from 2 to 2^63 with a multiplication: with l = floor(log2(d)) and
+// m = floor(2^(64+l) / d) + 1 the quotient is floor(n m / 2^(64+l)), because (m d - 2^(64+l)) n <= d 2^63 < 2^(64+l).
+// Of a power of two such a factor has 65 bits. With half of it, and 2^(63+l), nothing is lost that n has.
+class NarrowDivider {
  public:
-  constexpr PowerOfTenDivider() = default;
-  constexpr explicit PowerOfTenDivider(int exponent) {
-    const uint64_t divisor = kWordPowers.of_ten[exponent];
-    shift_ = std::bit_width(divisor) - 1;
+  constexpr NarrowDivider() = default;
+  constexpr explicit NarrowDivider(uint64_t divisor) {
+    shift_ = std::bit_width(divisor) - 1 - std::has_single_bit(divisor);
     factor_ = static_cast<uint64_t>((static_cast<uint128>(1) << (64 + shift_)) / divisor) + 1;
   }
   uint64_t Divide(uint64_t dividend) const {
@@ -53,11 +52,11 @@ class PowerOfTenDivider {
 };
 
 struct PowerOfTenDividers {
-  PowerOfTenDivider of[kMaxWordDigits + 1];
+  NarrowDivider of[kMaxWordDigits + 1];
 };
 constexpr PowerOfTenDividers MakePowerOfTenDividers() {
   PowerOfTenDividers dividers;
-  for (int i = 1; i <= kMaxWordDigits; ++i) dividers.of[i] = PowerOfTenDivider(i);
+  for (int i = 1; i <= kMaxWordDigits; ++i) dividers.of[i] = NarrowDivider(kWordPowers.of_ten[i]);
   return dividers;
 }
 inline constexpr PowerOfTenDividers kPowerOfTenDividers = MakePowerOfTenDividers();

@@ -15,6 +15,7 @@
 
 #include "vector/hash.h"
 #include "vector/vector.h"
+#include "vector/vector_build.h"
 
 namespace penumbra {
 
@@ -53,6 +54,42 @@ inline uint64_t HashKey(std::string_view key, const HashSeed& seed) {
   return HashWord(hash ^ tail, seed);
 }
 
+// One product of what is at both ends of a key: half of a set's hash, of which keys may have the same by intent.
+inline uint64_t QuickHash(uint64_t first, uint64_t last, const HashSeed& seed) {
+  return FoldedProduct(first ^ seed.added, last ^ seed.factor);
+}
+inline uint64_t QuickHash(int64_t key, const HashSeed& seed) { return QuickHash(static_cast<uint64_t>(key), 0, seed); }
+inline uint64_t QuickHash(int128 key, const HashSeed& seed) {
+  return QuickHash(static_cast<uint64_t>(key), static_cast<uint64_t>(static_cast<uint128>(key) >> 64), seed);
+}
+inline uint64_t QuickHash(std::string_view key, const HashSeed& seed) {
+  const auto load = [&key]<typename Word>(Word, size_t begin) {
+    Word word;
+    std::memcpy(&word, key.data() + begin, sizeof(word));
+    return uint64_t{word};
+  };
+  const size_t size = key.size();
+  if (size >= 8) return QuickHash(load(uint64_t{}, 0) ^ size, load(uint64_t{}, size - 8), seed);
+  if (size >= 4) return QuickHash(load(uint32_t{}, 0) ^ size, load(uint32_t{}, size - 4), seed);
+  return size == 0 ? 0
+                   : QuickHash(load(uint8_t{}, 0) | load(uint8_t{}, size / 2) << 8, load(uint8_t{}, size - 1), seed);
+}
+// A text's word with its length and prefix, and its last eight bytes or what is inline of them.
+inline uint64_t QuickHash(const StringRef& key, const HashSeed& seed) {
+  uint64_t first, last;
+  std::memcpy(&first, &key, 8);
+  const char* end = key.is_inline() ? reinterpret_cast<const char*>(&key) + 8 : key.pointer + key.length - 8;
+  std::memcpy(&last, end, 8);
+  return QuickHash(first, last, seed);
+}
+inline uint64_t HashKey(const StringRef& key, const HashSeed& seed) {
+  if (!key.is_inline()) return HashKey(key.view(), seed);
+  int128 inline_key;
+  std::memcpy(&inline_key, &key, sizeof(inline_key));
+  return HashKey(inline_key, seed);
+}
+
+// What is looked up is mostly not there: a bit that a quick hash says, of 16 for each key, is asked before the table.
 template <typename Key>
 class ValueSet {
  public:
@@ -64,12 +101,30 @@ class ValueSet {
     mask_ = capacity - 1;
     slots_.assign(capacity, Key{});
     tags_.assign(capacity, 0);
+    bits_.assign(capacity * kBitsPerSlot / 64 + 1, 0);
     for (size_t i = 0; i < keys.size(); ++i) {
       if (i % kCheckedKeys == 0) check();
       const uint64_t hash = HashKey(keys[i], seed_);
       const size_t slot = FindSlot(keys[i], hash);
       slots_[slot] = keys[i];
       tags_[slot] = TagOf(hash);
+      const uint64_t bit = BitOf(keys[i]);
+      bits_[bit / 64] |= uint64_t{1} << bit % 64;
+    }
+  }
+  // bit i = Contains(key_of(i)).
+  template <typename KeyOf>
+  void Find(uint32_t rows, const KeyOf& key_of, uint64_t* bits) const {
+    if (rows == 0) return;
+    PackTests(rows, bits, [&](uint32_t i) {
+      const uint64_t bit = BitOf(key_of(i));
+      return static_cast<uint8_t>(bits_[bit / 64] >> bit % 64 & 1);
+    });
+    for (uint32_t w = 0; w < BitWords(rows); ++w) {
+      for (uint64_t left = bits[w]; left != 0; left &= left - 1) {
+        const uint32_t row = w * 64 + static_cast<uint32_t>(std::countr_zero(left));
+        if (!Contains(key_of(row))) bits[w] &= ~(left & (0 - left));
+      }
     }
   }
   bool Contains(const Key& key) const { return tags_[FindSlot(key, HashKey(key, seed_))] != 0; }
@@ -85,7 +140,9 @@ class ValueSet {
 
  private:
   static constexpr size_t kCheckedKeys = 4096;
+  static constexpr size_t kBitsPerSlot = 8;
 
+  uint64_t BitOf(const Key& key) const { return QuickHash(key, seed_) & (mask_ * kBitsPerSlot + kBitsPerSlot - 1); }
   // 0: a free slot. Keys of other tags need not be compared.
   static uint8_t TagOf(uint64_t hash) { return static_cast<uint8_t>(hash >> 57 | 0x80); }
   size_t FindSlot(const Key& key, uint64_t hash) const {
@@ -98,6 +155,7 @@ class ValueSet {
   size_t mask_ = 0;
   std::vector<Key> slots_ = std::vector<Key>(1);
   std::vector<uint8_t> tags_ = std::vector<uint8_t>(1);
+  std::vector<uint64_t> bits_ = std::vector<uint64_t>(1);
 };
 
 }  // namespace penumbra

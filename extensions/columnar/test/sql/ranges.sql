@@ -72,6 +72,14 @@ SELECT same('SELECT k, id FROM events JOIN periods ON k::text < id::text');
 -- Periods that overlap, and a pair of conditions in two orders.
 SELECT same('SELECT a.id, b.id FROM periods a JOIN periods b ON a.begins < b.ends AND b.begins < a.ends AND a.id < b.id');
 SELECT same('SELECT a.k, b.k FROM events a JOIN events b ON a.k < b.k AND a.f > b.f AND a.k % 50 = 0');
+-- OVERLAPS has such bounds, whichever end comes first, and comparisons of rows have one; of both sides together none.
+SELECT same('SELECT a.id, b.id FROM periods a JOIN periods b ON (a.begins, a.ends) OVERLAPS (b.begins, b.ends)');
+SELECT same('SELECT k, id FROM events LEFT JOIN periods ON (ts, interval ''1 day'') OVERLAPS (ends, begins)');
+SELECT kind, same(format('SELECT id FROM periods a WHERE %s (SELECT FROM periods b WHERE (a.ends, a.begins) OVERLAPS (b.begins, b.ends) AND a.id <> b.id)', kind))
+FROM unnest(ARRAY['EXISTS', 'NOT EXISTS']) kind;
+SELECT same('SELECT a.id, b.id FROM periods a JOIN periods b ON (a.begins, b.ends) OVERLAPS (b.begins, a.ends)');
+SELECT same('SELECT a.k, b.k FROM events a JOIN events b ON (a.k, a.i8) < (b.k, b.i8) AND b.k < 30');
+SELECT same('SELECT id, (begins, ends) OVERLAPS (timestamp ''2024-02-01'', timestamp ''2024-01-10''), (begins, NULL) OVERLAPS (ends, begins) FROM periods');
 -- Nobody asks for a bound that cannot be computed.
 SELECT same('SELECT k, id FROM events JOIN periods ON k > 0 AND k::bigint / (id - 7) > first / 2000 AND id > 7');
 SELECT same('SELECT k, id FROM events JOIN periods ON id < k AND id <> 7 AND k > 100 / (id - 7)');

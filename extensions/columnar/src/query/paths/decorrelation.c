@@ -173,18 +173,6 @@ dependences_of_values(List *params, const ParamValues *values)
 	return dependences;
 }
 
-/* Whether the engine searches rows by the join's condition. */
-static bool
-is_range(Node *condition)
-{
-	Translation *translation = translation_begin(NIL, NULL);
-	PenumbraExpr expr = stage_scan_translate_pair(translation, condition);
-	bool		is_range = expr >= 0 && penumbra_plan_is_range(translation->plan, expr);
-
-	translation_end(translation);
-	return is_range;
-}
-
 /* Whether one of the clauses compares an expression of the Params with one of columns so that the engine searches. */
 static bool
 has_range(List *clauses, List *params, List *values)
@@ -201,7 +189,7 @@ has_range(List *clauses, List *params, List *values)
 
 			if (decorrelation_is_outer(list_nth(clause->args, i), params) && !rel_pipeline_has_param(column, params) &&
 				!rel_pipeline_needs_no_input(column) &&
-				is_range(with_values(clause, params, values)))
+				stage_scan_is_searched(with_values(clause, params, values)))
 				return true;
 		}
 	}

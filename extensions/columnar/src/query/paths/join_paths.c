@@ -43,6 +43,7 @@
 #include "query/pipeline/stage_scan.h"
 #include "query/pipeline/stages.h"
 #include "query/pipeline/translate_expr.h"
+#include "query/pipeline/translate_node.h"
 #include "query/pipeline/translate_type.h"
 #include "query/pipeline/translation.h"
 #include "query/planning/level_columns.h"
@@ -55,7 +56,7 @@ typedef struct JoinClause
 {
 	const RestrictInfo *rinfo;
 	const char *refusal;		/* or NULL: it can be evaluated */
-	bool		is_range;		/* a comparison of the sides by which the engine searches */
+	List	   *ranges;			/* comparisons of the sides by which the engine searches: itself, or some it has */
 	Node	   *normalized;
 	OpExpr	   *key;			/* an equality between sides, see PipelineStage; or NULL */
 	OpExpr	   *commuted;		/* the next of a key */
@@ -72,7 +73,7 @@ typedef struct JoinClauses
 	List	   *conditions;		/* RestrictInfos that decide the match too */
 	List	   *filters;		/* RestrictInfos of what comes out of an outer join */
 	List	   *subplans;		/* RestrictInfos of an inner join with subqueries in them */
-	List	   *ranges;			/* JoinClauses * of conditions */
+	List	   *ranges;			/* of conditions */
 	double		row_factor;		/* of all keys; without keys, of the ranges */
 } JoinClauses;
 
@@ -174,6 +175,25 @@ examine_key(PlannerInfo *root, JoinClause *clause)
 		clause->row_factor = join_estimates_row_factor(root, equality, &clause->narrowed_factors);
 }
 
+/* Comparisons of one side of the clause with the other that are true where it is. */
+static void
+examine_bounds(PlannerInfo *root, JoinClause *clause)
+{
+	ListCell   *lc;
+
+	foreach(lc, translate_bounds_of((Node *) clause->rinfo->clause))
+	{
+		OpExpr	   *bound = lfirst(lc);
+		Relids		left = pull_varnos(root, linitial(bound->args));
+		Relids		right = pull_varnos(root, lsecond(bound->args));
+		Node	   *normalized = relation_numbers_normalize(root, (Node *) bound);
+
+		if (!bms_is_empty(left) && !bms_is_empty(right) && !bms_overlap(left, right) &&
+			stage_scan_is_searched(normalized))
+			clause->ranges = lappend(clause->ranges, normalized);
+	}
+}
+
 static const JoinClause *
 examine_clause(PlannerInfo *root, RestrictInfo *rinfo)
 {
@@ -198,8 +218,11 @@ examine_clause(PlannerInfo *root, RestrictInfo *rinfo)
 	expr = stage_scan_translate_pair(translation, clause->normalized);
 	if (expr < 0)
 		clause->refusal = MemoryContextStrdup(context, translation->reason);
-	clause->is_range = clause->refusal == NULL && rinfo->can_join && penumbra_plan_is_range(translation->plan, expr);
+	if (clause->refusal == NULL && rinfo->can_join && penumbra_plan_is_range(translation->plan, expr))
+		clause->ranges = list_make1(clause->normalized);
 	translation_end(translation);
+	if (clause->refusal == NULL)
+		examine_bounds(root, clause);
 	if (clause->refusal == NULL)
 		examine_key(root, clause);
 	planning->clauses = lappend(planning->clauses, clause);
@@ -265,8 +288,7 @@ row_factor_of_ranges(const List *ranges)
 
 		for_each_cell(other, ranges, lnext(ranges, one))
 		{
-			if (are_two_sided((OpExpr *) ((JoinClause *) lfirst(one))->normalized,
-							  (OpExpr *) ((JoinClause *) lfirst(other))->normalized))
+			if (are_two_sided(lfirst(one), lfirst(other)))
 				factor *= DEFAULT_RANGE_INEQ_SEL / (DEFAULT_INEQ_SEL * DEFAULT_INEQ_SEL);
 		}
 	}
@@ -315,8 +337,7 @@ sort_clauses(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *probe_rel, RelO
 		else
 		{
 			clauses->conditions = lappend(clauses->conditions, rinfo);
-			if (clause->is_range)
-				clauses->ranges = lappend(clauses->ranges, (JoinClause *) clause);
+			clauses->ranges = list_concat(clauses->ranges, clause->ranges);
 			continue;
 		}
 		clauses->row_factor *= row_factor_of_pair(clause, probe_rel, build_rel);

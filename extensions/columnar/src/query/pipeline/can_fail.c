@@ -37,6 +37,7 @@ is_safe(const FunctionMapping *mapping, List *args)
 		case PENUMBRA_FN_LE:
 		case PENUMBRA_FN_GT:
 		case PENUMBRA_FN_GE:
+		case PENUMBRA_FN_OVERLAPS:
 			return true;
 		case PENUMBRA_FN_ADD:
 		case PENUMBRA_FN_SUB:

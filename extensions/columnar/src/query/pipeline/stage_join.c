@@ -16,6 +16,7 @@
 #include "query/pipeline/stage_kind.h"
 #include "query/pipeline/translate_collation.h"
 #include "query/pipeline/translate_expr.h"
+#include "query/pipeline/translate_node.h"
 #include "query/pipeline/translate_type.h"
 #include "query/pipeline/translation.h"
 
@@ -41,10 +42,25 @@ match_types(Translation *translation, PenumbraJoinKey *key)
 	return key->probe >= 0 && key->build >= 0;
 }
 
+/* Without keys the engine searches pairs by comparisons: what a condition has of them comes before it. */
+static List *
+with_bounds(const PipelineStage *stage)
+{
+	List	   *all = NIL;
+	ListCell   *lc;
+
+	if (stage->join_keys != NIL || stage->join_choice != PENUMBRA_JOIN_ALL)
+		return stage->exprs;
+	foreach(lc, stage->exprs)
+		all = lappend(list_concat(all, translate_bounds_of(lfirst(lc))), lfirst(lc));
+	return all;
+}
+
 static bool
 add_to_plan(Translation *translation, PipelineStage *stage, const StageInput *inputs)
 {
-	int			condition_count = list_length(stage->exprs);
+	List	   *exprs = with_bounds(stage);
+	int			condition_count = list_length(exprs);
 	PenumbraJoinKey *keys = palloc0(sizeof(PenumbraJoinKey) * Max(list_length(stage->join_keys), 1));
 	PenumbraExpr *conditions = palloc(sizeof(PenumbraExpr) * Max(condition_count, 1));
 	PenumbraJoin join = {.kind = stage->join_kind,.is_null_aware = stage->is_null_aware,.keys = keys,
@@ -75,7 +91,7 @@ add_to_plan(Translation *translation, PipelineStage *stage, const StageInput *in
 	translation->current = inputs[0].operator;
 	translation->build = inputs[1].operator;
 	translation->inputs = list_concat_copy(inputs[0].outputs, inputs[1].outputs);
-	is_taken = translate_args(translation, stage->exprs, conditions);
+	is_taken = translate_args(translation, exprs, conditions);
 	translation->build = -1;
 	translation->conditional_depth--;
 	return is_taken &&

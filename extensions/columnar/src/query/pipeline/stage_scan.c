@@ -88,6 +88,17 @@ stage_scan_translate_pair(Translation *translation, Node *condition)
 }
 
 bool
+stage_scan_is_searched(Node *condition)
+{
+	Translation *translation = translation_begin(NIL, NULL);
+	PenumbraExpr expr = stage_scan_translate_pair(translation, condition);
+	bool		is_searched = expr >= 0 && penumbra_plan_is_range(translation->plan, expr);
+
+	translation_end(translation);
+	return is_searched;
+}
+
+bool
 stage_scan_is_position(const Node *column)
 {
 	return IsA(column, Var) && ((const Var *) column)->varattno == SelfItemPointerAttributeNumber &&

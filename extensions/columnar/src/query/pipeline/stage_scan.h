@@ -20,6 +20,8 @@ extern bool stage_scan_add_to_plan(Translation *translation, PipelineStage *stag
  * Below 0: refused, with the translation's reason.
  */
 extern PenumbraExpr stage_scan_translate_pair(Translation *translation, Node *condition);
+/* Whether the engine searches rows by the join's condition. */
+extern bool stage_scan_is_searched(Node *condition);
 
 /*
  * Adds the rows' positions, a column in the order of the table, up to the last stage; they may be there.  name: of

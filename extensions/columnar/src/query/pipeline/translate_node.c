@@ -774,6 +774,55 @@ translate_row_compare(Translation *translation, const RowCompareExpr *compare)
 	return translate_expr(translation, whole);
 }
 
+/* ---------------------------------------------------------------- (a, b) OVERLAPS (c, d) */
+
+/* The first or the last of the bounds; the only one that is not NULL is both. */
+static Node *
+end_of_period(Oid type, List *bounds, MinMaxOp op)
+{
+	MinMaxExpr *end = makeNode(MinMaxExpr);
+
+	end->minmaxtype = type;
+	end->op = op;
+	end->args = bounds;
+	end->location = -1;
+	return (Node *) end;
+}
+
+/* least(a, b) <= greatest(c, d) and least(c, d) <= greatest(a, b). */
+static List *
+bounds_of_overlap(const FuncExpr *overlap)
+{
+	Oid			type = exprType(linitial(overlap->args));
+	TypeCacheEntry *entry = lookup_type_cache(type, TYPECACHE_BTREE_OPFAMILY);
+	Oid			op = get_opfamily_member(entry->btree_opf, entry->btree_opintype, entry->btree_opintype,
+										 BTLessEqualStrategyNumber);
+	List	   *periods[2] = {list_copy_head(overlap->args, 2), list_copy_tail(overlap->args, 2)};
+	List	   *comparisons = NIL;
+
+	for (int i = 0; i < 2; i++)
+	{
+		Expr	   *comparison = make_opclause(op, BOOLOID, false, (Expr *) end_of_period(type, periods[i], IS_LEAST),
+											   (Expr *) end_of_period(type, periods[1 - i], IS_GREATEST), InvalidOid,
+											   InvalidOid);
+
+		set_opfuncid((OpExpr *) comparison);
+		comparisons = lappend(comparisons, comparison);
+	}
+	return comparisons;
+}
+
+List *
+translate_bounds_of(Node *node)
+{
+	const FunctionMapping *mapping = IsA(node, FuncExpr) ? function_map_lookup(((FuncExpr *) node)->funcid) : NULL;
+	Node	   *bound = translate_row_compare_bound(node);
+
+	if (mapping != NULL && mapping->function == PENUMBRA_FN_OVERLAPS)
+		return bounds_of_overlap((FuncExpr *) node);
+	return bound == NULL ? NIL : list_make1(bound);
+}
+
 /* ---------------------------------------------------------------- dispatch */
 
 PenumbraExpr

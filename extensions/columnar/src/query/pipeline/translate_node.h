@@ -16,5 +16,7 @@
 extern PenumbraExpr translate_node(Translation *translation, Node *node);
 /* What a comparison of rows says of the first pair, as a <= c of (a, b) < (c, d); NULL: the node is none. */
 extern Node *translate_row_compare_bound(Node *node);
+/* Comparisons that are true where the node is: that of rows, or both of the ends of periods that overlap. */
+extern List *translate_bounds_of(Node *node);
 
 #endif							/* PENUMBRA_TRANSLATE_NODE_H */
