@@ -35,6 +35,26 @@ SELECT id, note IS NULL, note IS NOT NULL FROM note WHERE id IN (7, 50) ORDER BY
 SELECT a.id, b IS NULL, row_to_json(b)->>'n' FROM note a LEFT JOIN note b ON b.id = a.id + 39997 WHERE a.id < 6 ORDER BY a.id;
 SELECT count(note), jsonb_agg(note ORDER BY id)->0->>'doc' FROM note WHERE id < 400;
 RESET penumbra.mode;
+-- counts of rows that an outer join may lack: a column of its condition, one of the key, or the row
+CREATE TABLE counted (k int, id int PRIMARY KEY, v text);
+INSERT INTO counted SELECT CASE WHEN i % 3 > 0 THEN i % 50 END, i, CASE WHEN i % 4 > 0 THEN 'v' END FROM generate_series(1, 3000) i;
+CREATE TABLE counted_child () INHERITS (counted);
+INSERT INTO counted_child VALUES (7, 1, NULL), (NULL, 2, 'child'), (8, 1, NULL);
+SET penumbra.mode = require;
+EXPLAIN (COSTS OFF) SELECT n.id, count(c) FROM note n LEFT JOIN counted c ON c.k = n.id GROUP BY n.id;
+RESET penumbra.mode;
+SELECT agree('SELECT n.id, count(c), count(c.*) FILTER (WHERE c.v IS NULL), count(n) FROM note n LEFT JOIN counted c ON n.id = c.k AND c.id > 9 GROUP BY n.id');
+SELECT agree('SELECT count(c), count(n), count(*) FROM counted c RIGHT JOIN note n ON c.k = n.id');
+SELECT agree('SELECT count(c) FROM note n LEFT JOIN ONLY counted c ON c.k IS NOT DISTINCT FROM n.id AND c.id > 2990');
+SELECT agree('SELECT n.id % 7, count(c) FROM note n LEFT JOIN (counted c LEFT JOIN counted d ON d.k = c.id) ON c.k = n.id GROUP BY 1 HAVING count(d) > 3');
+SELECT agree('SELECT n.id % 7, count(c) FROM note n LEFT JOIN counted c ON c.v || n.id = ''v9'' AND c.v = n.kind GROUP BY 1');
+SELECT agree('SELECT n.id % 7, count(s) FROM note n LEFT JOIN (SELECT k, max(v) m FROM counted GROUP BY k) s ON s.k = n.id GROUP BY 1');
+SET penumbra.mode = prefer;
+-- a key says nothing of children
+SELECT count(c), count(c.id), count(*) FROM note n FULL JOIN counted c ON c.k = n.id AND n.id < 9;
+SELECT count(c), count(DISTINCT c), count(*) FROM note n LEFT JOIN counted c ON COALESCE(c.k, 7) = n.id WHERE n.id < 9;
+RESET penumbra.mode;
+DROP TABLE counted_child, counted;
 -- kept conditions, of what is fetched
 SELECT agree('SELECT id FROM note WHERE kind = ''k7'' AND words @@ ''word7''::tsquery AND span @> id + 1');
 SELECT agree('SELECT id, (both_).b FROM note WHERE n > 4000 AND kind = ''k9'' AND (both_).a % 2 = 1');

@@ -11,7 +11,9 @@
  *
  * Pipelines have columns, of which some are fetched for the rows that are left
  * (planning/returned_columns.h), and no rows.  Of a relation that an outer join may
- * have no row of, the row is NULL, and no row of NULLs; it stays.
+ * have no row of, the row is NULL, and no row of NULLs; it stays.  To count such rows
+ * is to count a column that no row has NULL in: one that the join's condition compares,
+ * or one of the primary key.
  *
  * So do rows of subqueries that are no argument of a call, rows of tables outside
  * of target lists, and those by which the query groups or sorts.
@@ -22,12 +24,15 @@
 
 #include "pg_compat.h"
 
+#include "catalog/pg_constraint.h"
+#include "catalog/pg_inherits.h"
 #include "catalog/pg_type.h"
 #include "nodes/nodeFuncs.h"
 #include "parser/parse_relation.h"
 #include "parser/parsetree.h"
 #include "rewrite/rewriteManip.h"
 #include "utils/fmgroids.h"
+#include "utils/lsyscache.h"
 
 #include "query/paths/whole_rows.h"
 
@@ -84,6 +89,166 @@ row_of_columns(const Var *var, RangeTblEntry *entry)
 	return (Node *) row;
 }
 
+/* ---------------------------------------------------------------- counts */
+
+/* What count(x) counts, without DISTINCT; NULL: the node is no such call. */
+static Expr *
+counted_argument(const Node *node)
+{
+	const Aggref *aggref = (const Aggref *) node;
+
+	return IsA(node, Aggref) && aggref->aggfnoid == F_COUNT_ANY && aggref->aggdistinct == NIL
+		? linitial_node(TargetEntry, aggref->args)->expr : NULL;
+}
+
+static void
+count_every_row(Aggref *aggref)
+{
+	aggref->aggfnoid = F_COUNT_;
+	aggref->aggstar = true;
+	aggref->aggargtypes = aggref->args = NIL;
+}
+
+/* A column of the entry that is not NULL where the condition is true; NULL: none is seen. */
+static const Var *
+column_of_condition(Node *condition, Index rti)
+{
+	const Var  *found = NULL;
+	ListCell   *lc;
+
+	if (condition != NULL && is_andclause(condition))
+	{
+		foreach(lc, ((BoolExpr *) condition)->args)
+		{
+			if (found == NULL)
+				found = column_of_condition(lfirst(lc), rti);
+		}
+	}
+	else if (condition != NULL && IsA(condition, OpExpr) && op_strict(((OpExpr *) condition)->opno))
+	{
+		foreach(lc, ((OpExpr *) condition)->args)
+		{
+			Node	   *arg = lfirst(lc);
+
+			while (IsA(arg, RelabelType))
+				arg = (Node *) ((RelabelType *) arg)->arg;
+			if (IsA(arg, Var) && ((Var *) arg)->varno == (int) rti && ((Var *) arg)->varlevelsup == 0 &&
+				((Var *) arg)->varattno > 0)
+				found = (Var *) arg;
+		}
+	}
+	return found;
+}
+
+/*
+ * The same of the conditions that every row of the entry in the query's result has passed: those of joins that drop
+ * the entry's rows without a match.  *contains is set if the entry is below.
+ */
+static const Var *
+column_of_joins(Node *jointree, Index rti, bool *contains)
+{
+	const JoinExpr *join = (const JoinExpr *) jointree;
+	const Var  *found = NULL;
+	bool		is_left = false;
+	bool		is_right = false;
+	ListCell   *lc;
+
+	if (IsA(jointree, RangeTblRef))
+		is_left = ((RangeTblRef *) jointree)->rtindex == (int) rti;
+	else if (IsA(jointree, FromExpr))
+	{
+		foreach(lc, ((FromExpr *) jointree)->fromlist)
+		{
+			if (!is_left)
+				found = column_of_joins(lfirst(lc), rti, &is_left);
+		}
+	}
+	else
+	{
+		found = column_of_joins(join->larg, rti, &is_left);
+		if (!is_left)
+			found = column_of_joins(join->rarg, rti, &is_right);
+		if (found == NULL && (join->jointype == JOIN_INNER || (join->jointype == JOIN_LEFT && is_right) ||
+							  (join->jointype == JOIN_RIGHT && is_left)))
+			found = column_of_condition(join->quals, rti);
+	}
+	*contains = is_left || is_right;
+	return found;
+}
+
+/* A column that no row of the entry has NULL in, as the Var of its whole row; NULL: none is known. */
+static Var *
+column_without_nulls(Var *row, const Level *level)
+{
+	const RangeTblEntry *entry = rt_fetch(row->varno, level->query->rtable);
+	bool		contains;
+	const Var  *compared = column_of_joins((Node *) level->query->jointree, row->varno, &contains);
+	Var		   *column = copyObject(row);
+	Bitmapset  *keys;
+	Oid			constraint;
+
+	if (compared != NULL)
+	{
+		column->varattno = compared->varattno;
+		column->vartype = compared->vartype;
+		column->vartypmod = compared->vartypmod;
+		column->varcollid = compared->varcollid;
+	}
+	else
+	{
+		/* of an inherited table's children the key says nothing */
+		if (entry->rtekind != RTE_RELATION ||
+			(entry->inh && entry->relkind != RELKIND_PARTITIONED_TABLE && has_subclass(entry->relid)))
+			return NULL;
+		keys = get_primary_key_attnos(entry->relid, true, &constraint);
+		if (bms_is_empty(keys))
+			return NULL;
+		column->varattno = bms_next_member(keys, -1) + FirstLowInvalidHeapAttributeNumber;
+		get_atttypetypmodcoll(entry->relid, column->varattno, &column->vartype, &column->vartypmod,
+							  &column->varcollid);
+	}
+	column->varattnosyn = column->varattno;
+	return column;
+}
+
+/* Whether the node counts rows of a table, subquery or CTE of this level. */
+static bool
+counts_rows(const Node *node, const Level *level)
+{
+	const Var  *row = (const Var *) counted_argument(node);
+	RTEKind		kind;
+
+	if (level == NULL || row == NULL || !IsA(row, Var) || row->varattno != InvalidAttrNumber || row->varlevelsup != 0)
+		return false;
+	kind = rt_fetch(row->varno, level->query->rtable)->rtekind;
+	return kind == RTE_RELATION || kind == RTE_SUBQUERY || kind == RTE_CTE;
+}
+
+static Node *
+row_counts_mutator(Node *node, void *context)
+{
+	const Level *level = context;
+	Aggref	   *aggref;
+	Var		   *row;
+	Var		   *column;
+
+	if (node == NULL || IsA(node, Query))
+		return node;
+	if (!counts_rows(node, level))
+		return expression_tree_mutator(node, row_counts_mutator, context);
+	row = (Var *) counted_argument(node);
+	aggref = (Aggref *) expression_tree_mutator(node, row_counts_mutator, context);
+	if (is_never_null((Node *) level->query->jointree, row->varno))
+		count_every_row(aggref);
+	else if ((column = column_without_nulls(row, level)) != NULL)
+	{
+		linitial_node(TargetEntry, aggref->args)->expr = (Expr *) column;
+		aggref->aggargtypes = list_make1_oid(column->vartype);
+		aggref->inputcollid = column->varcollid;
+	}
+	return (Node *) aggref;
+}
+
 /* ---------------------------------------------------------------- tables */
 
 typedef struct TableRows
@@ -134,6 +299,11 @@ table_rows_walker(Node *node, void *context)
 		return false;
 	if (!IsA(node, Query))
 		return expression_tree_walker(node, table_rows_walker, context);
+	if (query->commandType == CMD_SELECT && query->rowMarks == NIL && query->hasAggs)
+	{
+		query->targetList = (List *) row_counts_mutator((Node *) query->targetList, &rows.level);
+		query->havingQual = row_counts_mutator(query->havingQual, &rows.level);
+	}
 	if (query->commandType == CMD_SELECT && query->rowMarks == NIL && query->setOperations == NULL &&
 		query->groupingSets == NIL)
 	{
@@ -155,6 +325,8 @@ has_table_rows_walker(Node *node, void *context)
 		return false;
 	if (IsA(node, Var))
 		return table_of_row((Var *) node, context) != NULL;
+	if (counts_rows(node, context))
+		return true;
 	if (IsA(node, Query))
 	{
 		Level		level = {(Query *) node};
@@ -244,14 +416,10 @@ replace_mutator(Node *node, void *context)
 
 	if (node == NULL)
 		return NULL;
-	if (IsA(node, Aggref) && aggref->aggfnoid == F_COUNT_ANY && aggref->aggdistinct == NIL &&
-		entry_of_argument(linitial(aggref->args), context) != NULL)
+	if (counted_argument(node) != NULL && entry_of_argument(linitial(aggref->args), context) != NULL)
 	{
-		/* it counts every row */
 		aggref = (Aggref *) expression_tree_mutator(node, replace_mutator, context);
-		aggref->aggfnoid = F_COUNT_;
-		aggref->aggstar = true;
-		aggref->aggargtypes = aggref->args = NIL;
+		count_every_row(aggref);
 		return (Node *) aggref;
 	}
 	if (args_of(node) != NIL)
