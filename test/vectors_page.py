@@ -48,11 +48,16 @@ WITHOUT_EXTREMES = {"bytea", "macaddr", "macaddr8", "bit", "varbit", '"char"', "
 # What PostgreSQL has of bytes, and the engine of text.
 OF_BYTES = ("function\tOCTET_LENGTH\toctet_length\tinteger\tbytea", "function\tCONCAT\t||\tbytea\tbytea\tbytea",
             "aggregate\tstring_agg\tbytea\tbytea\tbytea", "function\tMD5\tmd5\ttext\tbytea")  # fmt: skip
-OTHER_TYPES = ["bytea", "time"]
+OTHER_TYPES = ["bytea", "time", "bit"]
+# The engine has bit strings as text.
+OF_BITS = {"bit_and", "bit_or", "bit_xor"}
 # Of more arguments than the tables have.
 OF_MANY = tuple(f"function\tWIDTH_BUCKET\twidth_bucket\tinteger\t{t}\tconstant {t}\tconstant {t}\tconstant integer"
-                for t in ("double precision", "numeric")) + tuple(
-    "\t".join(["function", "OVERLAPS", "overlaps", "boolean", *[t] * 4]) for t in ("timestamp", "timestamptz"))  # fmt: skip
+                for t in ("double precision", "numeric"))
+OF_MANY += (*("\t".join(["function", "OVERLAPS", "overlaps", "boolean", *[t] * 4]) for t in ("timestamp", "timestamptz")),
+            *("\t".join(["function", "MAKE_TIMESTAMP", "make_timestamp", t, *["integer"] * 5, "double precision"])
+              for t in ("timestamp", "timestamptz")),
+            "\t".join(["function", "MAKE_INTERVAL", "make_interval", "interval", *["integer"] * 6, "double precision"]))  # fmt: skip
 # The engine has times as numbers.
 OF_TIMES = {"EXTRACT", "DATE_PART", "TIME_OF_DAY", "TIMESTAMP_TYPMOD"}
 BESIDE_TIMES = {"interval", "date", "timestamp"}
@@ -72,6 +77,7 @@ WRITTEN = {
     "IN_LIST": "`IN (...)`, `= ANY (array)`", "NOT_IN_LIST": "`NOT IN (...)`, `<> ALL (array)`",
     "CASE": "`CASE WHEN ... THEN ... ELSE ... END`", "NEG": "`-` (of one)", "MOD": "`%`, `mod`", "ABS": "`abs`, `@`",
     "CEIL": "`ceil`, `ceiling`", "SQRT": "`sqrt`, `|/`", "POWER": "`power`, `pow`, `^`",
+    "MAKE_TIMESTAMP": "`make_timestamp`, `make_timestamptz` without a zone", "INTERVAL_TYPMOD": "cast to `interval(n)`, `interval day to minute` and the like",
     "TIME_OF_DAY": "cast to `time`", "TIMESTAMP_TYPMOD": "cast to `timestamp(n)`, `timestamptz(n)`, `time(n)`",
     "AT_ZONE": "`AT TIME ZONE` with the zone's name, also of a column whose values repeat, a fixed abbreviation or an interval",
     "DATE_TRUNC": "`date_trunc`, also in a zone", "WIDTH_BUCKET": "`width_bucket`, also of an array of up to 32 constants of any type",
@@ -176,6 +182,9 @@ as in ISO 8601, `2024-05-06 07:08:09.123456+01:00`, down to the date alone; `tru
 opposites; the 36 characters of a uuid; bytes in hexadecimal digits or escaped. A query that meets other text ends with
 PostgreSQL's plan, which reads it or raises its error.
 
+Dates, times, instants and intervals become text in vectors while `DateStyle` is `ISO` and `IntervalStyle` is
+`postgres`, as they are by default. With another style PostgreSQL writes them, once for each value where these repeat.
+
 ### Fields of `extract`, `date_part` and `date_trunc`
 
 | function | of | fields |
@@ -203,8 +212,10 @@ ORDERED_SET = {
 COLLECTING = """
 ### Values in an order
 
-`rank`, `dense_rank`, `percent_rank` and `cume_dist` of a constant `WITHIN GROUP (ORDER BY ...)` one key run in vectors,
-as counts of the rows before it.
+`rank`, `dense_rank`, `percent_rank` and `cume_dist` `WITHIN GROUP (ORDER BY ...)` run in vectors, as counts of the rows
+before: of one key and of several, of constants, parameters, NULL and, without grouping sets, keys of GROUP BY.
+`dense_rank` of several keys counts rows, as `count(DISTINCT (a, b))` below. PostgreSQL computes those of a key that can
+fail, unless it is the first and compared with a constant.
 
 `string_agg(text, delimiter)` and `array_agg` run in vectors with an order inside: `ORDER BY` by any types and
 directions, or `DISTINCT`. Without one the result shows the order in which rows are read. Over one table that
@@ -239,7 +250,7 @@ WINDOWS = """
 | `row_number`, `ntile`, `lag`, `lead`, `first_value`, `last_value`, `nth_value` | with `ORDER BY`, or over all rows of a table that PostgreSQL reads from its first page to its last; rows, places and buckets may be values of the rows, those of `ntile` no expression that can fail |
 | `rank`, `dense_rank`, `percent_rank`, `cume_dist` | always |
 | `string_agg`, `array_agg` | as `row_number`, also with `FILTER`: all frames, with `EXCLUDE` those in `ROWS` of at most 128 rows; arguments that cannot fail, with a `FILTER` or a frame without the row |
-| the aggregates above but those with `WITHIN GROUP` and those that make JSON, also with `FILTER`; not with `DISTINCT`, and no `sum` of `real` | frames in `ROWS` with `ORDER BY`, in `RANGE` and `GROUPS` always; aggregates other than `count`, `min` and `max` of floats, intervals and pairs where the frame begins with the partition, or is in `ROWS` and has at most 1,024 rows |
+| the aggregates above but those with `WITHIN GROUP` and those that make JSON, also with `FILTER`; not with `DISTINCT`, no `bit_and` and the like of bit strings, and no `sum` of `real` | frames in `ROWS` with `ORDER BY`, in `RANGE` and `GROUPS` always; aggregates other than `count`, `min` and `max` of floats, intervals and pairs where the frame begins with the partition, or is in `ROWS` and has at most 1,024 rows |
 | every other aggregate, and these over other frames: `json_agg`, `jsonb_object_agg`, `sum` of `real`, floats over long frames, your own | with `ORDER BY`; PostgreSQL computes the values of the frames while the engine runs, row by row as in its own plan. Over frames that move with the aggregate's functions for these (`MSFUNC`, `MINVFUNC`). Not with functions that are `VOLATILE`, nor of whole rows of a table |
 
 Offsets of frames are constants, parameters and stable expressions: of rows and groups, and in `RANGE` of integers,
@@ -276,6 +287,7 @@ Whole queries run in one plan of the engine, from the scans to the result:
 | `LATERAL (VALUES (a), (b))`, columns as rows | up to 16 projections of the same rows |
 | `WITH` that is read several times, or `MATERIALIZED`, and ends in an aggregation, a window or `ORDER BY`; equal subqueries in `FROM`, also of views | computed once for all of its readers in the plan (`EXPLAIN`: "computed once, above"), without rows that no reader's conditions let through; for each reader where filters of its joins leave little to compute |
 | `WITH RECURSIVE`, `UNION` and `UNION ALL`, whose recursive term joins its own rows with tables, subqueries and `VALUES`: graphs, hierarchies, bills of material, series, `SEARCH`, `CYCLE` | in iterations; what the rows are joined with is built once. What starts it may be PostgreSQL's, as the row that a key finds |
+| `TABLESAMPLE BERNOULLI (p)` and `SYSTEM (p)`, also with `REPEATABLE`; p and the seed are constants or parameters of a plan that is made for them | a scan of PostgreSQL's sample, which hashes of the rows' places decide |
 | `VALUES`, functions, other `WITH ... AS MATERIALIZED`, other `WITH RECURSIVE` whose rows are all read, subqueries with what is not on this page, tables that are not cached or cannot be | computed by PostgreSQL, joined in vectors; nothing volatile |
 
 Beside an equality with a column of the outer query a subquery may have other conditions of such columns, as
@@ -307,6 +319,8 @@ Reasons that depend on collations and on the shape of the query are in the [READ
 def as_in_sql(line: str) -> str:
     """With the types of PostgreSQL that the engine has in other ones."""
     kind, *fields = line.split("\t")
+    if kind == "aggregate" and fields[0] in OF_BITS:
+        return line.replace("text", "bit")
     if kind in ("function", "field") and (fields[0] in OF_TIMES or BESIDE_TIMES & set(fields)):
         return line.replace("bigint", "time")
     if kind != "function" or fields[0] not in SIGNATURES_OF_BYTES:

@@ -373,9 +373,35 @@ def dates(w):
     w.product("DATE_BIN", "timestamp", ["interval", "timestamp", "timestamp"], "date_bin({0}, {1}, {2})",
               {0: strides, 1: [v for v in VALUES["timestamp"] if not v.startswith("1") and "BC" not in v],
                2: ["1999-12-31 23:59:59.5", "0001-01-01"]})
+    for type_name in ["date", "timestamp"]:
+        w.product("CAST", "text", [type_name], "{0}::text",
+                  {0: [*VALUES[type_name], "0044-03-15 BC", "0001-01-01", "10000-01-01", "2024-02-29"]})
+    w.product("CAST", "text", ["timestamp"], "{0}::text",
+              {0: ["2024-05-06 07:08:09.1", "2024-05-06 00:00:00.000010", "0044-03-15 12:00:00.5 BC", "294276-12-31 23:59:59.999999"]})
+    w.product("CAST", "text", ["interval"], "{0}::text",
+              {0: [*VALUES["interval"], "1 mon", "-1 mon", "1 year -1 mon", "-1 years 13 mons", "25 mons 1 day", "1 day -00:00:01",
+                   "-1 day 00:00:01", "-1 day 1 mon", "-1 mon 1 day", "00:00:00.5", "-00:00:00.5", "100:00:00", "-1 days", "1 year 0.000001 seconds",
+                   "-13 mons -2 days -03:04:05.06", "-2147483648 mons -2147483648 days -2562047788:00:54.775807"]})
     w.product("MAKE_DATE", "date", ["int4", "int4", "int4"], "make_date({0}, {1}, {2})",
               {0: ["1", "1900", "2000", "2024", "5874897"], 1: ["0", "1", "2", "12", "13"], 2: ["1", "28", "30"]})
     w.case("MAKE_DATE", "date", ["int4", "int4", "int4"], ["2024", "2", "29"], "make_date({0}, {1}, {2})")
+    made = ["int4"] * 5 + ["float8"]
+    for numbers in (["2024", "2", "29", "23", "59", "59.999999"], ["2024", "2", "29", "0", "0", "0.0000005"],
+                    ["1", "1", "1", "0", "0", "0"], ["294276", "12", "31", "23", "59", "59.5"], ["2023", "2", "29", "0", "0", "0"],
+                    ["2024", "12", "31", "7", "8", "1.0000015"], ["2024", NULL, "31", "7", "8", "1"], ["2024", "1", "1", "1", "1", NULL]):
+        w.case("MAKE_TIMESTAMP", "timestamp", made, numbers, "make_timestamp({0}, {1}, {2}, {3}, {4}, {5})")
+    for numbers in (["1", "2", "3", "4", "5", "6", "7.8"], ["-1", "13", "-3", "22", "-5", "600", "-0.0000015"], ["0"] * 7,
+                    ["0", "0", "0", "0", "2147483647", "-2147483648", "1e6"], ["1", "2", "3", NULL, "5", "6", "7"]):
+        w.case("MAKE_INTERVAL", "interval", ["int4"] * 6 + ["float8"], numbers,
+               "make_interval({0}, {1}, {2}, {3}, {4}, {5}, {6})")
+    fields = {"YEAR": 4, "MONTH": 2, "DAY": 8, "HOUR": 1024, "MINUTE": 2048, "SECOND": 4096}
+    ranges = [4, 2, 6, 8, 1024, 2048, 4096, 8 | 1024, 8 | 1024 | 2048, 8 | 1024 | 2048 | 4096, 1024 | 2048, 1024 | 2048 | 4096,
+              2048 | 4096]
+    assert all(sum(fields.values()) & mask == mask for mask in ranges)
+    typmods = [(mask << 16) | 0xFFFF for mask in ranges] + [(0x7FFF << 16) | digits for digits in range(7)] + [4096 << 16 | 1, -1]
+    w.product("INTERVAL_TYPMOD", "interval", ["interval", "int4"], 'pg_catalog."interval"({0}, {1})',
+              {0: [*VALUES["interval"], "1 year 2 mons 3 days 04:05:06.785", "-1 year -2 mons -3 days -04:05:06.785"],
+               1: [str(typmod) for typmod in typmods]})
     days = {1: ["0", "1", "-1", "365", "-366", "3000000", "2147483647", "-2147483648"]}
     w.product("ADD", "date", ["date", "int4"], "({0} + {1})", days)
     w.product("SUB", "date", ["date", "int4"], "({0} - {1})", days)
@@ -410,6 +436,7 @@ def zoned(w):
         w.product("CAST", "timestamptz", ["timestamp"], "{0}::timestamptz", locals_)
         w.product("CAST", "timestamptz", ["date"], "{0}::timestamptz", local_dates)
         w.product("CAST", "timestamp", ["timestamptz"], "{0}::timestamp")
+        w.product("CAST", "text", ["timestamptz"], "{0}::text")
         w.product("AT_ZONE", "timestamptz", ["timestamp", "zone"], "({0} AT TIME ZONE {1})", locals_)
         w.product("AT_ZONE", "timestamp", ["timestamptz", "zone"], "({0} AT TIME ZONE {1})")
         for field in ["second", "hour", "day", "week", "year"]:

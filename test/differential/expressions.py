@@ -424,6 +424,11 @@ def _fill_templates() -> None:
     _add("i4", 1, "width_bucket({num}, 0, 500, 7)", "hashtext({text})")
     _add("i4", 1, "num_nulls({text}, {num}, {f8}, {d})", "num_nonnulls({ts}, {i2})")
     _add("d", 1, "make_date(2020, {i2}, {small})", "to_date(to_char({d}, 'YYYY-MM'), 'YYYY-MM')")
+    _add("text", 1, "{d}::text", "{tz}::text", "{iv}::text", "left({ts}::text, 7)", "{tod}::text", "concat({d}, ' ', {iv})")
+    _add("iv", 1, "make_interval({small}, {i2}, 1, {small}, {i2}, {small}, {f8})", "make_interval(days => {i4})", "{iv}::interval(2)",
+         "{iv}::interval day to minute", "{iv}::interval year to month")
+    _add("ts", 1, "make_timestamp(2000 + {small}, 2, 1 + {small}, {small}, 5, 59.5)", "date_bin('7 hours', {ts}, {=ts})")
+    _add("tz", 1, "make_timestamptz(2000 + {small}, 2, 1 + {small}, {small}, 5, 59.5)")
     _add("ts", 1, "date_bin('15 minutes', {ts}, timestamp '2000-01-01')", "({ts}::text)::timestamp")
     _add("num", 1, "div({num}, {=num})", "to_number(to_char({i4}, '99999999999'), '99999999999')")
     _add("text", 1, "regexp_substr({text}, {regex})", "(regexp_match({text}, '([a-z]+) ?(\\d*)'))[2]", "substring({text} FROM {regex})",

@@ -55,7 +55,8 @@ typedef enum PenumbraCollationUse {
   /* integers of one type; a shift's second argument is int4 */ \
   X(BIT_AND, "&", EQUALITY, kUnknown) X(BIT_OR, "|", EQUALITY, kUnknown) X(BIT_XOR, "#", EQUALITY, kUnknown) \
   X(BIT_NOT, "~", EQUALITY, kUnknown) X(SHIFT_LEFT, "<<", EQUALITY, kUnknown) X(SHIFT_RIGHT, ">>", EQUALITY, kUnknown) \
-  /* CAST(x): to the result type. *_TYPMOD: NUMERIC_TYPMOD(x, precision int4, scale int4); \
+  /* CAST(x): to the result type; of dates, instants and intervals to text in the DateStyle ISO and the IntervalStyle \
+     postgres. *_TYPMOD: NUMERIC_TYPMOD(x, precision int4, scale int4); \
      VARCHAR_TYPMOD/BPCHAR_TYPMOD(x, max_chars int4, is_explicit bool); COMPARED_AS(x): the timestamp or \
      timestamptz that stands for x in comparisons, where what is beyond the timestamps is later (earlier) than any */ \
   X(CAST, "cast", EQUALITY, kInteger) X(COMPARED_AS, "cast", EQUALITY, kUnknown) \
@@ -95,8 +96,12 @@ typedef enum PenumbraCollationUse {
   X(AT_ZONE, "AT TIME ZONE", EQUALITY, kUnknown) \
   /* (seconds since 1970 float8) -> timestamptz */ \
   X(TO_TIMESTAMP, "to_timestamp", EQUALITY, kUnknown) \
-  /* DATE_BIN(stride interval constant, x, origin constant); MAKE_DATE(year, month, day) */ \
+  /* DATE_BIN(stride interval constant, x, origin); MAKE_DATE(year, month, day); MAKE_TIMESTAMP(these, hour, minute, \
+     seconds float8); MAKE_INTERVAL(years, months, weeks, days, hours, minutes, seconds float8) */ \
   X(DATE_BIN, "date_bin", EQUALITY, kUnknown) X(MAKE_DATE, "make_date", EQUALITY, kUnknown) \
+  X(MAKE_TIMESTAMP, "make_timestamp", EQUALITY, kUnknown) X(MAKE_INTERVAL, "make_interval", EQUALITY, kUnknown) \
+  /* INTERVAL_TYPMOD(x, PostgreSQL's typmod int4 constant) */ \
+  X(INTERVAL_TYPMOD, "interval()", EQUALITY, kUnknown) \
   X(AGE, "age", EQUALITY, kUnknown) \
   X(JUSTIFY_HOURS, "justify_hours", EQUALITY, kUnknown) X(JUSTIFY_DAYS, "justify_days", EQUALITY, kUnknown) \
   X(JUSTIFY_INTERVAL, "justify_interval", EQUALITY, kUnknown) \

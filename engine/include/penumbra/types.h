@@ -64,6 +64,7 @@ typedef enum PenumbraCode {
   PENUMBRA_INVALID_NTILE,          /* 22014 "argument of ntile must be greater than zero" */
   PENUMBRA_INVALID_NTH_VALUE,      /* 22016 "argument of nth_value must be greater than zero" */
   PENUMBRA_SUBSTRING_ERROR,        /* 22011 "negative substring length not allowed" */
+  PENUMBRA_BITS_OF_OTHER_LENGTH,   /* 22026; message says what */
   PENUMBRA_INVALID_ESCAPE,         /* 22025 "LIKE pattern must not end with escape character" */
   PENUMBRA_STRING_TOO_LONG,        /* 22001 */
   PENUMBRA_CARDINALITY_VIOLATION,  /* 21000 "more than one row returned by a subquery used as an expression" */
@@ -126,6 +127,12 @@ typedef enum PenumbraListHead {
   PENUMBRA_LIST_COUNT_SHIFT = 3,
   PENUMBRA_LIST_COUNT_MAX = (1 << 28) - 1
 } PenumbraListHead;
+
+/*
+ * A string of bits as TEXT: groups of eight bytes, the last one filled up with zeros, each followed by how many of its
+ * bits the string has, or by PENUMBRA_BITS_GO_ON if a group follows. There is at least one group.
+ */
+enum { PENUMBRA_BITS_GROUP_BYTES = 8, PENUMBRA_BITS_GO_ON = 0xFF };
 
 /* In place of a head: the value has no list. */
 #define PENUMBRA_LIST_REFUSED UINT32_MAX

@@ -44,7 +44,8 @@ Result FindSpreadResult(const Types& arguments) {
 }
 
 Result FindBitsResult(const Types& arguments) {
-  return arguments.size() == 1 && IsInteger(arguments[0]) ? Result(arguments[0]) : std::nullopt;
+  const bool has_bits = arguments.size() == 1 && (IsInteger(arguments[0]) || arguments[0] == PENUMBRA_TEXT);
+  return has_bits ? Result(arguments[0]) : std::nullopt;
 }
 
 Result FindContinuousResult(const Types& arguments) {

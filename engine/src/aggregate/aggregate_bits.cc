@@ -1,7 +1,8 @@
-// bit_and, bit_or and bit_xor of integers.
+// bit_and, bit_or and bit_xor of integers and of bit strings.
 #include <functional>
+#include <string>
 
-#include "aggregate/aggregate_typed.h"
+#include "aggregate/aggregate_string.h"
 
 namespace penumbra {
 namespace {
@@ -37,7 +38,52 @@ class BitsAccumulator : public TypedAccumulator<Bits<T, Operation>> {
 };
 
 template <typename Operation>
+constexpr const char* kOperationName = nullptr;
+template <>
+constexpr const char* kOperationName<std::bit_and<>> = "AND";
+template <>
+constexpr const char* kOperationName<std::bit_or<>> = "OR";
+template <>
+constexpr const char* kOperationName<std::bit_xor<>> = "XOR";
+
+// Strings in groups: penumbra/types.h. Those of one length have the same numbers of bits behind their groups.
+template <typename Operation>
+struct BitStrings {
+  using State = KeptString;
+  using Value = StringRef;
+
+  static void Add(State& state, const StringRef& x, StateStore& store) {
+    if (state.has_value == 0) return state.Replace(x, store);
+    const char* added = x.data();
+    if (x.length != state.value.length || x.length == 0 || added[x.length - 1] != state.value.data()[x.length - 1]) {
+      throw EngineError(PENUMBRA_BITS_OF_OTHER_LENGTH,
+                        std::string("cannot ") + kOperationName<Operation> + " bit strings of different sizes");
+    }
+    if (!x.is_inline()) return Merge(state.buffer(), added, x.length);
+    char bytes[StringRef::kInlineBytes];
+    std::memcpy(bytes, state.value.data(), x.length);
+    Merge(bytes, added, x.length);
+    state.value = StringRef(bytes, x.length);
+  }
+  static void Combine(State& into, const State& from, StateStore& store) {
+    if (from.has_value != 0) Add(into, from.value, store);
+  }
+
+ private:
+  static void Merge(char* into, const char* from, uint32_t length) {
+    for (uint32_t i = 0; i + PENUMBRA_BITS_GROUP_BYTES < length; i += PENUMBRA_BITS_GROUP_BYTES + 1) {
+      uint64_t bits, more;
+      std::memcpy(&bits, into + i, sizeof bits);
+      std::memcpy(&more, from + i, sizeof more);
+      bits = Operation()(bits, more);
+      std::memcpy(into + i, &bits, sizeof bits);
+    }
+  }
+};
+
+template <typename Operation>
 std::unique_ptr<Accumulator> Create(PenumbraType type) {
+  if (type == PENUMBRA_TEXT) return std::make_unique<KeptStringAccumulator<BitStrings<Operation>>>();
   if (type == PENUMBRA_INT2) return std::make_unique<BitsAccumulator<int16_t, Operation>>();
   if (type == PENUMBRA_INT4) return std::make_unique<BitsAccumulator<int32_t, Operation>>();
   return std::make_unique<BitsAccumulator<int64_t, Operation>>();

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <type_traits>
 
-#include "aggregate/aggregate_typed.h"
+#include "aggregate/aggregate_string.h"
 #include "function/collation.h"
 #include "vector/string_memo.h"
 #include "vector/value_order.h"
@@ -84,35 +84,15 @@ class FixedExtremeAccumulator : public TypedAccumulator<FixedExtreme<T, kGreates
 
 template <bool kGreatest, bool kIsPadded>
 struct StringExtreme {
-  struct State {
-    StringRef value;
-    uint32_t capacity_bytes;  // of the buffer that a long value lies in
-    uint32_t has_value;
-  };
+  using State = KeptString;
   using Value = StringRef;
 
-  static void Replace(State& state, const StringRef& x, StateStore& store) {
-    state.has_value = 1;
-    if (x.is_inline()) {
-      state.value = x;
-      state.capacity_bytes = 0;
-      return;
-    }
-    // Doubled, so that a series of ever longer strings wastes no more than the last of them.
-    char* buffer = const_cast<char*>(state.value.pointer);
-    if (state.capacity_bytes < x.length) {
-      state.capacity_bytes = std::max(x.length, 2 * state.capacity_bytes);
-      buffer = static_cast<char*>(store.arena().Allocate(state.capacity_bytes));
-    }
-    std::memcpy(buffer, x.pointer, x.length);
-    state.value = StringRef(buffer, x.length);
-  }
   static void Add(State& state, const StringRef& x, StateStore& store) {
     if (state.has_value != 0) {
       int order = kIsPadded ? CompareBpchar(x, state.value) : CompareText(x, state.value);
       if (kGreatest ? order <= 0 : order >= 0) return;
     }
-    Replace(state, x, store);
+    state.Replace(x, store);
   }
   static void Combine(State& into, const State& from, StateStore& store) {
     if (from.has_value != 0) Add(into, from.value, store);
@@ -120,40 +100,13 @@ struct StringExtreme {
 };
 
 template <bool kGreatest, bool kIsPadded>
-class StringExtremeAccumulator : public TypedAccumulator<StringExtreme<kGreatest, kIsPadded>> {
-  using Base = TypedAccumulator<StringExtreme<kGreatest, kIsPadded>>;
-
- public:
-  StringExtremeAccumulator() : Base(true) {}
-
-  Vector Finalize(const AggregateResult& result, const char* const* groups, uint32_t offset, uint32_t count,
-                  Arena& arena) const override {
-    return Base::template FinalizeEach<StringRef>(result.type, groups, offset, count, arena,
-                                                  [](const auto& state, StringRef* value) {
-                                                    if (state.has_value != 0) *value = state.value;
-                                                    return state.has_value != 0;
-                                                  });
-  }
-  void Save(const char* state, std::vector<char>* bytes) const override {
-    const StringRef& value = Base::StateAt(state).value;
-    if (!value.is_inline()) bytes->insert(bytes->end(), value.pointer, value.pointer + value.length);
-  }
-  const char* Load(char* state, const char* bytes, StateStore& store) const override {
-    auto& loaded = Base::StateAt(state);
-    if (loaded.value.is_inline()) return bytes;
-    const uint32_t length = loaded.value.length;
-    loaded.value = StringRef(store.arena().CopyBytes(bytes, length), length);
-    loaded.capacity_bytes = length;
-    return bytes + length;
-  }
-};
+using StringExtremeAccumulator = KeptStringAccumulator<StringExtreme<kGreatest, kIsPadded>>;
 
 // By strcoll, which costs much: a string that the state has met needs no second comparison.
 template <bool kGreatest, bool kIsPadded>
 class CollatedExtremeAccumulator : public StringExtremeAccumulator<kGreatest, kIsPadded> {
   using Base = StringExtremeAccumulator<kGreatest, kIsPadded>;
-  using Ops = StringExtreme<kGreatest, kIsPadded>;
-  using State = typename Ops::State;
+  using State = KeptString;
 
  public:
   explicit CollatedExtremeAccumulator(const Collation* collation) : collation_(collation) {}
@@ -188,7 +141,7 @@ class CollatedExtremeAccumulator : public StringExtremeAccumulator<kGreatest, kI
       const int order = CompareCollated(collation_, kIsPadded, x, state.value);
       if (kGreatest ? order <= 0 : order >= 0) return;
     }
-    Ops::Replace(state, x, store);
+    state.Replace(x, store);
   }
 
   const Collation* collation_;

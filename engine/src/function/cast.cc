@@ -377,12 +377,9 @@ Binding ChooseFromFloat(PenumbraType to) {
 
 // A time zone decides between timestamptz and the other types. A row outside of the zone's table is unsupported.
 Binding ChooseFromTime(PenumbraType from, PenumbraType to, const Session& session) {
+  if (to == PENUMBRA_TEXT) return ChooseTextOfTime(from, session);
   Binding binding;
   binding.can_fail = true;
-  if (to == PENUMBRA_TEXT) {
-    binding.reason = "cast of a date or time to text";
-    return binding;
-  }
   const bool needs_zone = (from == PENUMBRA_TIMESTAMPTZ) != (to == PENUMBRA_TIMESTAMPTZ);
   if (needs_zone && !HasTimeZone(session)) {
     binding.reason = "time zone not known";
@@ -452,7 +449,7 @@ Binding ChooseCast(PenumbraType from, PenumbraType to, const Session& session) {
       binding.evaluate = CastSame;
       break;
     case PENUMBRA_INTERVAL:
-      if (to == PENUMBRA_TEXT) binding.reason = "cast of an interval to text";
+      if (to == PENUMBRA_TEXT) return ChooseTextOfTime(from, session);
       if (to == PENUMBRA_INT8) {
         binding.evaluate = CastTime<PenumbraInterval, int64_t, IntervalToTimeOfDay>;
         binding.can_fail = binding.can_be_unsupported = true;

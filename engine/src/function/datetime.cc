@@ -439,6 +439,9 @@ Binding BindDatetime(const CallSite& call) {
     case PENUMBRA_FN_TIME_OF_DAY: return BindTimeOfDay(call);
     case PENUMBRA_FN_DATE_BIN: return BindDateBin(call);
     case PENUMBRA_FN_MAKE_DATE: return BindMakeDate(call);
+    case PENUMBRA_FN_MAKE_TIMESTAMP: return BindMakeTimestamp(call);
+    case PENUMBRA_FN_MAKE_INTERVAL: return BindMakeInterval(call);
+    case PENUMBRA_FN_INTERVAL_TYPMOD: return BindIntervalTypmod(call);
     case PENUMBRA_FN_NEG:
     case PENUMBRA_FN_JUSTIFY_HOURS:
     case PENUMBRA_FN_JUSTIFY_DAYS:

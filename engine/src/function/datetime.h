@@ -45,5 +45,10 @@ Binding BindTimeOfDay(const CallSite& call);
 Binding BindDateTrunc(const CallSite& call);
 Binding BindDateBin(const CallSite& call);  // datetime_make.cc
 Binding BindMakeDate(const CallSite& call);
+Binding BindMakeTimestamp(const CallSite& call);
+Binding BindMakeInterval(const CallSite& call);
+Binding BindIntervalTypmod(const CallSite& call);
+// Casts of dates, instants and intervals to text, as the DateStyle ISO and the IntervalStyle postgres have it.
+Binding ChooseTextOfTime(PenumbraType from, const Session& session);  // datetime_text.cc
 
 }  // namespace penumbra

@@ -44,6 +44,7 @@ const char* SqlStateOf(PenumbraCode code) {
     case PENUMBRA_INVALID_POWER_ARGUMENT: return "2201F";
     case PENUMBRA_INVALID_LOG_ARGUMENT: return "2201E";
     case PENUMBRA_SUBSTRING_ERROR: return "22011";
+    case PENUMBRA_BITS_OF_OTHER_LENGTH: return "22026";
     case PENUMBRA_INVALID_ESCAPE: return "22025";
     case PENUMBRA_STRING_TOO_LONG: return "22001";
     case PENUMBRA_VALUE_TOO_LARGE: return "54000";
@@ -193,11 +194,12 @@ bool MustBeConstant(const ExprCase& c, size_t arg) {
     case PENUMBRA_FN_NOT_IN_LIST:
     case PENUMBRA_FN_NUMERIC_TYPMOD:
     case PENUMBRA_FN_VARCHAR_TYPMOD:
-    case PENUMBRA_FN_BPCHAR_TYPMOD: return arg > 0;
+    case PENUMBRA_FN_BPCHAR_TYPMOD:
+    case PENUMBRA_FN_INTERVAL_TYPMOD: return arg > 0;
     case PENUMBRA_FN_EXTRACT:
     case PENUMBRA_FN_DATE_PART:
     case PENUMBRA_FN_DATE_TRUNC: return arg == 0;
-    case PENUMBRA_FN_DATE_BIN: return arg != 1;
+    case PENUMBRA_FN_DATE_BIN: return arg == 0;
     case PENUMBRA_FN_WIDTH_BUCKET: return arg > 0;
     case PENUMBRA_FN_TO_CHAR:
     case PENUMBRA_FN_ENCODE:

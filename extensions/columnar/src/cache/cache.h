@@ -149,6 +149,8 @@ typedef struct CachedScan
 	double		unread_rows;
 } CachedScan;
 
+struct TableSample;
+
 /*
  * Finds, pins and validates (P1, P2, P3) every chunk of the relation that has
  * all the columns, for `snapshot`, which must be taken before (MVCC; the block
@@ -157,10 +159,12 @@ typedef struct CachedScan
  * Takes the relation predicate lock when the snapshot's transaction is
  * SERIALIZABLE.  gives_order: a chunk's positions are in memory, as
  * heap_row_position() makes those of the heap's rows.  table: in the positions
- * of others, see POSITION_TABLE().
+ * of others, see POSITION_TABLE().  sample: no other row is served, and of
+ * pages without one of it none is read; NULL: all are.
  */
 extern CachedScan *cache_scan_begin(Relation rel, Snapshot snapshot,
-									const ColumnKey *columns, int ncolumns, bool gives_order, int table);
+									const ColumnKey *columns, int ncolumns, bool gives_order, int table,
+									const struct TableSample *sample);
 /*
  * excludes() is asked before a chunk is read, with the zone maps of the scan's
  * columns.  True: no row of it is wanted, so it is not read.  It is proven all

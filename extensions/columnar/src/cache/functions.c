@@ -745,7 +745,7 @@ penumbra_sql_explain_coverage(PG_FUNCTION_ARGS)
 	rel = functions_open_relation(PG_GETARG_OID(0));
 	columns = palloc(sizeof(ColumnKey) * Max(column_key_places(RelationGetDescr(rel)), 1));
 	ncolumns = list_columns(rel, PG_ARGISNULL(1) ? NULL : PG_GETARG_ARRAYTYPE_P(1), EXPRESSION_NEEDED, columns);
-	scan = cache_scan_begin(rel, GetActiveSnapshot(), columns, ncolumns, false, 0);
+	scan = cache_scan_begin(rel, GetActiveSnapshot(), columns, ncolumns, false, 0, NULL);
 	for (int i = 0; i < scan->nchunks; i++)
 		rows += count_rows(&scan->chunks[i]);
 	chunk_count = scan->nchunks;

@@ -41,6 +41,7 @@
 #include "cache/heap_page.h"
 #include "cache/list_image.h"
 #include "cache/status.h"
+#include "cache/table_sample.h"
 #include "cache/value_image.h"
 #include "pg_compat.h"
 
@@ -138,6 +139,7 @@ struct HeapRowReader
 	Buffer		next_buffer;	/* the page after it, pinned so that its memory is on its way */
 	uint64	   *positions;		/* of the rows, a column after the others; NULL: none */
 	uint64		table_bits;		/* in each */
+	const TableSample *sample;	/* NULL: all rows */
 	bool		is_asked_for_tuples;
 	PenumbraTuples *tuples;		/* NULL: not asked for, or not possible */
 	MemoryContextCallback tuples_callback;
@@ -767,6 +769,26 @@ pin_next_page(HeapRowReader *reader)
 		__builtin_prefetch(page + line * CACHE_LINE_BYTES);
 }
 
+void
+heap_row_reader_set_sample(HeapRowReader *reader, const TableSample *sample)
+{
+	reader->sample = sample;
+}
+
+static void
+drop_unsampled(HeapRowReader *reader)
+{
+	BlockNumber block = BufferGetBlockNumber(reader->buffer);
+	uint32		count = 0;
+
+	for (uint32 i = 0; i < reader->tuple_count; i++)
+	{
+		if (table_sample_has_row(reader->sample, block, reader->tuples_at[i]))
+			reader->tuples_at[count++] = reader->tuples_at[i];
+	}
+	reader->tuple_count = count;
+}
+
 bool
 heap_row_reader_open_page(HeapRowReader *reader, Snapshot snapshot)
 {
@@ -786,6 +808,8 @@ heap_row_reader_open_page(HeapRowReader *reader, Snapshot snapshot)
 	reader->tuple_count = find_visible_tuples(reader->rel, reader->buffer, BufferGetBlockNumber(reader->buffer),
 											  snapshot, reader->tuples_at);
 	LockBuffer(reader->buffer, BUFFER_LOCK_UNLOCK);
+	if (reader->sample != NULL)
+		drop_unsampled(reader);
 	reader->next_tuple = 0;
 	return true;
 }

@@ -47,6 +47,9 @@ extern bool heap_row_reader_open_page(HeapRowReader *reader, Snapshot snapshot);
  */
 extern uint32 heap_row_reader_open_rows(HeapRowReader *reader, const ItemPointerData *rows,
 										uint32 count);
+struct TableSample;
+/* Before the first page: of what it opens the rows of the sample alone, which stays. */
+extern void heap_row_reader_set_sample(HeapRowReader *reader, const struct TableSample *sample);
 /* The position of a row of the heap: its page and offset, with a bit that no position in a chunk has. */
 #define POSITION_IS_OF_HEAP		(INT64CONST(1) << 62)
 extern int64 heap_row_position(BlockNumber block, OffsetNumber offset);

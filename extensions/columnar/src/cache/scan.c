@@ -37,6 +37,7 @@
 #include "cache/status.h"
 #include "cache/stop_points.h"
 #include "cache/validate.h"
+#include "cache/table_sample.h"
 #include "cache/wanted.h"
 #include "cache/worker.h"
 
@@ -59,6 +60,7 @@ typedef struct ScanState
 	ColumnKey  *columns;
 	bool		gives_order;	/* positions are heap_row_position() */
 	int64		table_bits;		/* in other positions */
+	const TableSample *sample;	/* NULL: of all rows */
 	int			npinned;
 	CachedChunk **pinned;
 	CachedChunk **patches;		/* of these, pinned; NULL: none */
@@ -185,7 +187,7 @@ cache_scan_set_filter(CachedScan *scan, ExcludesChunk excludes, void *argument)
 
 /* Adjacent ranges are merged, unless the engine may have read the earlier one already. */
 static void
-add_heap_range(ScanState *state, BlockNumber begin, BlockNumber end)
+add_heap_pages(ScanState *state, BlockNumber begin, BlockNumber end)
 {
 	CachedScan *scan = &state->scan;
 
@@ -209,6 +211,22 @@ add_heap_range(ScanState *state, BlockNumber begin, BlockNumber end)
 	scan->heap_ranges[scan->nheap_ranges++].end = end;
 }
 
+/* Of a sample the pages that have rows of it. */
+static void
+add_heap_range(ScanState *state, BlockNumber begin, BlockNumber end)
+{
+	if (state->sample == NULL || !state->sample->is_of_pages)
+	{
+		add_heap_pages(state, begin, end);
+		return;
+	}
+	for (; begin < end; begin++)
+	{
+		if (table_sample_has_page(state->sample, begin))
+			add_heap_pages(state, begin, begin + 1);
+	}
+}
+
 /* False: the query's memory has no room for them. */
 static bool
 add_heap_rows(ScanState *state, BlockNumber block, const PageRows *rows)
@@ -227,8 +245,12 @@ add_heap_rows(ScanState *state, BlockNumber block, const PageRows *rows)
 			repalloc(scan->heap_rows, sizeof(ItemPointerData) * limit);
 		state->heap_rows_limit = limit;
 	}
+	count = scan->nheap_rows;
 	for (uint32 i = 0; i < rows->heap_count; i++)
-		ItemPointerSet(&scan->heap_rows[scan->nheap_rows + i], block, rows->heap[i]);
+	{
+		ItemPointerSet(&scan->heap_rows[count], block, rows->heap[i]);
+		count += state->sample == NULL || table_sample_has_row(state->sample, block, rows->heap[i]);
+	}
 	scan->nheap_rows = count;
 	return true;
 }
@@ -485,6 +507,8 @@ find_patch_rows(const ScanState *state, const CachedChunk *patch, const ChunkPro
 	out->ranges = rows.ranges;
 	out->range_count = rows.range_count;
 	out->row_bits = NULL;
+	if (state->sample != NULL)
+		table_sample_take(state->sample, patch, out);
 	out->first_position = first_position(state, patch, true);
 	out->rows = patch->rows;
 	out->segments = segments;
@@ -570,11 +594,13 @@ prove_chunk(ScanState *state, CachedChunk *chunk, CachedChunk *patch, const void
 	out->ranges = rows.ranges;
 	out->range_count = rows.range_count;
 	out->row_bits = rows.bits;
+	if (state->sample != NULL)
+		table_sample_take(state->sample, chunk, out);
 	out->first_position = first_position(state, chunk, false);
 	out->rows = chunk->rows;
 	out->segments = segments;
 	out->remembered = NULL;
-	count = rows.range_count > 0 ? 1 : 0;
+	count = out->range_count > 0 ? 1 : 0;
 	if (patch_segments == NULL)
 		return count;
 	find_patch_rows(state, patch, &proof, patch_segments, &out[count]);
@@ -807,7 +833,8 @@ cache_scan_recall_filters(CachedScan *scan, const PenumbraPlan *plan, PenumbraOp
 	unpin_recalled(state);
 	for (int c = 0; c < scan->nchunks; c++)
 		scan->chunks[c].remembered = NULL;
-	if (count == 0 || scan->nchunks == 0)
+	/* what is learned of a sample's rows says nothing of others */
+	if (count == 0 || scan->nchunks == 0 || state->sample != NULL)
 		return;
 	if (state->recalled != NULL)
 		pfree(state->recalled);
@@ -927,11 +954,13 @@ cache_scan_prove_part(CachedScan *scan, BlockNumber begin, BlockNumber end)
 }
 
 CachedScan *
-cache_scan_begin(Relation rel, Snapshot snapshot, const ColumnKey *columns, int ncolumns, bool gives_order, int table)
+cache_scan_begin(Relation rel, Snapshot snapshot, const ColumnKey *columns, int ncolumns, bool gives_order, int table,
+				 const TableSample *sample)
 {
 	CachedScan *scan = begin_scan(rel, snapshot, columns, ncolumns);
 
 	((ScanState *) scan)->gives_order = gives_order;
+	((ScanState *) scan)->sample = sample;
 	((ScanState *) scan)->table_bits = (int64) table << POSITION_TABLE_SHIFT;
 	prove_pages((ScanState *) scan, 0, scan->nblocks, false);
 	STOP_POINT("scan-after-validation");

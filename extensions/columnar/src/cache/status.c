@@ -39,6 +39,7 @@ static const StatusError status_errors[] = {
 	{PENUMBRA_INVALID_NTH_VALUE, ERRCODE_INVALID_ARGUMENT_FOR_NTH_VALUE,
 	"argument of nth_value must be greater than zero"},
 	{PENUMBRA_SUBSTRING_ERROR, ERRCODE_SUBSTRING_ERROR, "negative substring length not allowed"},
+	{PENUMBRA_BITS_OF_OTHER_LENGTH, ERRCODE_STRING_DATA_LENGTH_MISMATCH, "bit strings of different sizes"},
 	{PENUMBRA_INVALID_ESCAPE, ERRCODE_INVALID_ESCAPE_SEQUENCE, "LIKE pattern must not end with escape character"},
 	{PENUMBRA_STRING_TOO_LONG, ERRCODE_STRING_DATA_RIGHT_TRUNCATION, "value too long for type"},
 	{PENUMBRA_CARDINALITY_VIOLATION, ERRCODE_CARDINALITY_VIOLATION,
@@ -69,6 +70,7 @@ status_message_is_primary(PenumbraCode code)
 		case PENUMBRA_INVALID_POWER_ARGUMENT:
 		case PENUMBRA_INVALID_LOG_ARGUMENT:
 		case PENUMBRA_STRING_TOO_LONG:
+		case PENUMBRA_BITS_OF_OTHER_LENGTH:
 			return true;
 		default:
 			return false;

@@ -212,13 +212,10 @@ decode_inet(uint64 image, uint32 length)
 }
 
 /*
- * Groups of eight bytes, each followed by how many of its bits the value has, or
- * by BITS_GO_ON if a group follows.  PostgreSQL compares the bytes that both values
+ * Groups as in penumbra/types.h.  PostgreSQL compares the bytes that both values
  * have, then the numbers of bits.  Zeros in place of missing bytes do not come
  * after any byte, and where they decide nothing the numbers do.
  */
-#define BITS_GROUP_BYTES	8
-#define BITS_GO_ON			0xFF
 
 static uint64
 encode_bits(Datum value, uint32 *length)
@@ -226,22 +223,22 @@ encode_bits(Datum value, uint32 *length)
 	struct varlena *packed = PG_DETOAST_DATUM_PACKED(value);
 	const char *bits = VARDATA_ANY(packed) + sizeof(int32);
 	Size		bytes = VARSIZE_ANY_EXHDR(packed) - sizeof(int32);
-	Size		groups = Max((bytes + BITS_GROUP_BYTES - 1) / BITS_GROUP_BYTES, 1);
-	uint8	   *image = palloc_extended(groups * (BITS_GROUP_BYTES + 1), MCXT_ALLOC_HUGE);
+	Size		groups = Max((bytes + PENUMBRA_BITS_GROUP_BYTES - 1) / PENUMBRA_BITS_GROUP_BYTES, 1);
+	uint8	   *image = palloc_extended(groups * (PENUMBRA_BITS_GROUP_BYTES + 1), MCXT_ALLOC_HUGE);
 	uint8	   *next = image;
 	int32		bit_count;
 
 	memcpy(&bit_count, VARDATA_ANY(packed), sizeof(bit_count));
-	for (Size group = 0; group < groups; group++, next += BITS_GROUP_BYTES + 1)
+	for (Size group = 0; group < groups; group++, next += PENUMBRA_BITS_GROUP_BYTES + 1)
 	{
-		Size		begin = group * BITS_GROUP_BYTES;
+		Size		begin = group * PENUMBRA_BITS_GROUP_BYTES;
 		bool		is_last = group == groups - 1;
 
-		memset(next, 0, BITS_GROUP_BYTES);
-		memcpy(next, bits + begin, Min(bytes - begin, BITS_GROUP_BYTES));
-		next[BITS_GROUP_BYTES] = is_last ? bit_count - begin * BITS_PER_BYTE : BITS_GO_ON;
+		memset(next, 0, PENUMBRA_BITS_GROUP_BYTES);
+		memcpy(next, bits + begin, Min(bytes - begin, PENUMBRA_BITS_GROUP_BYTES));
+		next[PENUMBRA_BITS_GROUP_BYTES] = is_last ? bit_count - begin * BITS_PER_BYTE : PENUMBRA_BITS_GO_ON;
 	}
-	*length = groups * (BITS_GROUP_BYTES + 1);
+	*length = groups * (PENUMBRA_BITS_GROUP_BYTES + 1);
 	return (uint64) (uintptr_t) image;
 }
 
@@ -249,8 +246,8 @@ static Datum
 decode_bits(uint64 image, uint32 length)
 {
 	const uint8 *next = (const uint8 *) (uintptr_t) image;
-	Size		groups = length / (BITS_GROUP_BYTES + 1);
-	Size		bit_count = (groups - 1) * BITS_GROUP_BYTES * BITS_PER_BYTE + next[length - 1];
+	Size		groups = length / (PENUMBRA_BITS_GROUP_BYTES + 1);
+	Size		bit_count = (groups - 1) * PENUMBRA_BITS_GROUP_BYTES * BITS_PER_BYTE + next[length - 1];
 	VarBit	   *value = palloc0(VARBITTOTALLEN(bit_count));
 	uint8	   *to = VARBITS(value);
 	uint8	   *end;
@@ -258,8 +255,8 @@ decode_bits(uint64 image, uint32 length)
 	SET_VARSIZE(value, VARBITTOTALLEN(bit_count));
 	VARBITLEN(value) = bit_count;
 	end = to + VARBITBYTES(value);
-	for (; to < end; to += BITS_GROUP_BYTES, next += BITS_GROUP_BYTES + 1)
-		memcpy(to, next, Min(end - to, BITS_GROUP_BYTES));
+	for (; to < end; to += PENUMBRA_BITS_GROUP_BYTES, next += PENUMBRA_BITS_GROUP_BYTES + 1)
+		memcpy(to, next, Min(end - to, PENUMBRA_BITS_GROUP_BYTES));
 	return VarBitPGetDatum(value);
 }
 

@@ -88,5 +88,27 @@ EXECUTE by_zone('Asia/Tokyo');
 SET plan_cache_mode = force_generic_plan;
 EXECUTE by_zone('Asia/Tokyo');
 RESET plan_cache_mode;
+-- as text, in each style and zone; intervals with parts of both signs
+CREATE VIEW texts AS SELECT id, at::date::text AS d, at::text AS t, at_tz::text AS z, at::time::text AS c, at_tz::date::varchar(7) AS m,
+  CASE WHEN isfinite(at) THEN (at - timestamp '2000-01-01 05:00')::text END AS i, (id % 30 * interval '-1 mon 1 day -00:00:00.5')::text AS j FROM instants;
+CREATE FUNCTION all_agree(style text, intervals text, zone text) RETURNS text LANGUAGE plpgsql AS $$
+BEGIN
+	PERFORM set_config('datestyle', style, true), set_config('intervalstyle', intervals, true), set_config('timezone', zone, true);
+	RETURN (SELECT string_agg(agree(format('SELECT count(*), count(DISTINCT %1$s), min(%1$s), max(%1$s) FROM texts', name))::text, ' ')
+		FROM unnest(ARRAY['d', 't', 'z', 'c', 'm', 'i', 'j']) name);
+END $$;
+SELECT style, zone, all_agree(style, 'postgres', zone) FROM unnest(ARRAY['ISO', 'SQL, DMY', 'German']) style,
+  unnest(ARRAY['UTC', 'America/New_York', 'Asia/Kathmandu', 'Africa/Monrovia']) zone;
+SELECT intervals, all_agree('ISO', intervals, 'UTC') FROM unnest(ARRAY['postgres_verbose', 'sql_standard', 'iso_8601']) intervals;
+SET penumbra.mode = require;
+EXPLAIN (COSTS OFF) SELECT left(z, 4), count(*) FROM texts WHERE d > '2024-03-20' AND i LIKE '%days%' GROUP BY 1;
+EXPLAIN (COSTS OFF) SELECT make_interval(days => id) + make_timestamp(2000, 1, 1 + id % 3, 4, 5, 6.5), count(*) FROM instants
+  WHERE date_bin('1 hour', at, at - id * interval '1 s') < '2030-01-01' AND (at - at)::interval(2) < '1 day' GROUP BY 1;
+RESET penumbra.mode;
+SELECT agree('SELECT make_interval(id, 2, 3, id % 50, 5, -6, id / 7.0), make_timestamp(1 + id, 1 + id % 12, 1 + id % 28, id % 24, 5, id % 60), count(*) FROM instants GROUP BY 1, 2');
+SELECT agree('SELECT make_timestamptz(1900 + id % 200, 1 + id % 12, 1 + id % 28, id % 24, 5, id % 60), count(*) FROM instants GROUP BY 1');
+SELECT agree('SELECT date_bin(''7 min'', at, at_tz AT TIME ZONE ''UTC'' - id * interval ''1 s''), count(*) FROM instants WHERE id < 4000 GROUP BY 1');
+DROP VIEW texts;
+DROP FUNCTION all_agree;
 DROP TABLE written, odd, instants, late;
 DROP FUNCTION differences, agree, rows_of;

@@ -57,6 +57,27 @@ SELECT * FROM ordered('SELECT mode() WITHIN GROUP (ORDER BY v), mode() WITHIN GR
 SELECT * FROM ordered('SELECT g, v, percentile_cont(0.5) WITHIN GROUP (ORDER BY f), mode() WITHIN GROUP (ORDER BY m), bit_xor(id)
   FROM o GROUP BY ROLLUP (g, v)');
 SELECT * FROM ordered('SELECT bit_and(v), bit_or(v), bit_xor(id), bit_or(DISTINCT v) FILTER (WHERE g = 1) FROM o');
+-- of bit strings, one of which is longer than what a state holds itself, and errors
+CREATE TABLE strings (id int, g int, b bit(9), l varbit, n varbit);
+INSERT INTO strings SELECT i, i % 5, nullif(i % 11, 3)::bit(9), (repeat((i % 3)::bit(3)::text, 20) || i::bit(13)::text)::varbit,
+  CASE WHEN i % 5 < 2 THEN (i % 5 + 1)::bit(4)::varbit WHEN i % 5 = 3 THEN B'' END FROM generate_series(1, 3000) i;
+UPDATE strings SET l = l || B'1' WHERE id = 2900;
+UPDATE strings SET n = B'101' WHERE id = 2901;
+VACUUM ANALYZE strings;
+SELECT penumbra.load('strings') > 0 AS loaded;
+SELECT * FROM ordered('SELECT g, bit_and(b), bit_or(b), bit_xor(b), bit_xor(DISTINCT b), bit_or(b) FILTER (WHERE id > 2000) FROM strings GROUP BY g');
+SELECT * FROM ordered('SELECT bit_and(l), bit_or(l), bit_xor(l), bit_and(l) FILTER (WHERE id < 0) FROM strings WHERE id < 2900');
+SELECT * FROM ordered('SELECT g, id % 100 AS k, bit_xor(l), count(*) FROM strings WHERE id < 2900 GROUP BY ROLLUP (g, 2)');
+SELECT * FROM ordered('SELECT g, bit_or(n), bit_and(n), bit_xor(n) FROM strings WHERE id < 2900 GROUP BY g');
+SELECT * FROM ordered('SELECT id, bit_or(b) OVER (PARTITION BY g ORDER BY id) FROM strings');
+SELECT * FROM ordered('SELECT id, bit_or(l) OVER (ORDER BY id ROWS 3 PRECEDING) FROM strings WHERE id < 2900');
+SELECT * FROM ordered('SELECT g, (SELECT bit_and(s.b) FROM strings s WHERE s.g = o.g) FROM o WHERE id < 30');
+SET penumbra.mode = require;
+SELECT bit_and(l) FROM strings;
+SELECT bit_or(l) FROM strings;
+SELECT bit_xor(l) FROM strings;
+SELECT g, bit_xor(n) FROM strings WHERE id > 2899 GROUP BY g;
+RESET penumbra.mode;
 SELECT * FROM ordered('SELECT g FROM o GROUP BY g HAVING percentile_cont(0.5) WITHIN GROUP (ORDER BY id) > 2501');
 SELECT * FROM ordered('SELECT a.id, (SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY b.id) FROM o b WHERE b.v = a.v) FROM o a
   WHERE a.id < 100');
@@ -147,6 +168,13 @@ SELECT * FROM ordered('SELECT g, percentile_disc(ARRAY[0.5]) WITHIN GROUP (ORDER
 SELECT * FROM ordered('SELECT g, rank(5) WITHIN GROUP (ORDER BY v), dense_rank(5) WITHIN GROUP (ORDER BY v), percent_rank(5) WITHIN GROUP (ORDER BY v), cume_dist(5) WITHIN GROUP (ORDER BY v) FROM o GROUP BY g');
 SELECT * FROM ordered('SELECT rank(5) WITHIN GROUP (ORDER BY v DESC), dense_rank(5) WITHIN GROUP (ORDER BY v DESC), percent_rank(5) WITHIN GROUP (ORDER BY v DESC), cume_dist(5) WITHIN GROUP (ORDER BY v DESC) FROM o');
 SELECT * FROM ordered('SELECT g, v, dense_rank(2.50) WITHIN GROUP (ORDER BY n), rank(''text 3'') WITHIN GROUP (ORDER BY t DESC NULLS LAST) FILTER (WHERE v < 9), cume_dist(0) WITHIN GROUP (ORDER BY z) FROM o GROUP BY CUBE (g, v)');
+-- several keys; NULLs and values of the group
+SELECT * FROM ordered('SELECT rank(5, 6) WITHIN GROUP (ORDER BY v, g), dense_rank(5, 6) WITHIN GROUP (ORDER BY v, g), percent_rank(5, 6) WITHIN GROUP (ORDER BY v, g), cume_dist(5, 6) WITHIN GROUP (ORDER BY v, g) FROM o');
+SELECT * FROM ordered('SELECT g, rank(5, 2.5, ''text 4'') WITHIN GROUP (ORDER BY v DESC, n, t DESC), cume_dist(5, 2.5, ''text 4'') WITHIN GROUP (ORDER BY v DESC NULLS LAST, n DESC, t) FILTER (WHERE id > 50), percent_rank(1, NULL) WITHIN GROUP (ORDER BY v, m) FROM o GROUP BY g');
+SELECT * FROM ordered('SELECT g, dense_rank(NULL, 3) WITHIN GROUP (ORDER BY v NULLS FIRST, id), dense_rank(5, NULL) WITHIN GROUP (ORDER BY m, v), dense_rank(5, NULL) WITHIN GROUP (ORDER BY m DESC, v NULLS FIRST) FROM o GROUP BY g');
+SELECT * FROM ordered('SELECT g, rank(g) WITHIN GROUP (ORDER BY v), dense_rank(NULL) WITHIN GROUP (ORDER BY v), rank(NULL) WITHIN GROUP (ORDER BY v NULLS FIRST), cume_dist(NULL) WITHIN GROUP (ORDER BY v NULLS FIRST), dense_rank(g, NULL) WITHIN GROUP (ORDER BY v, t) FROM o GROUP BY g');
+SELECT * FROM ordered('SELECT g, v, rank(v) WITHIN GROUP (ORDER BY id), percent_rank(v, g) WITHIN GROUP (ORDER BY g, id) FROM o GROUP BY g, v');
+SELECT * FROM ordered('SELECT rank(5, 6) WITHIN GROUP (ORDER BY v, g), dense_rank(5, 6) WITHIN GROUP (ORDER BY v, g), percent_rank(5, 6) WITHIN GROUP (ORDER BY v, g), cume_dist(5, 6) WITHIN GROUP (ORDER BY v, g) FROM o WHERE id < 0');
 SELECT * FROM ordered('SELECT rank(1) WITHIN GROUP (ORDER BY v), dense_rank(1) WITHIN GROUP (ORDER BY v DESC), percent_rank(1) WITHIN GROUP (ORDER BY v), cume_dist(1) WITHIN GROUP (ORDER BY v) FROM o WHERE id < 0');
 SELECT * FROM ordered('SELECT g, rank(7) WITHIN GROUP (ORDER BY v NULLS FIRST) * 2 AS r FROM o GROUP BY g HAVING dense_rank(900) WITHIN GROUP (ORDER BY v NULLS FIRST) > 3 AND percent_rank(7) WITHIN GROUP (ORDER BY id) < 0.5');
 -- what is PostgreSQL's
@@ -154,8 +182,10 @@ SELECT * FROM ordered('SELECT percentile_cont(ARRAY[0.5, NULL]) WITHIN GROUP (OR
 SELECT * FROM ordered('SELECT percentile_cont(ARRAY[[0.5], [0.9]]) WITHIN GROUP (ORDER BY f) FROM o');
 SELECT * FROM ordered('SELECT percentile_cont(ARRAY[]::float8[]) WITHIN GROUP (ORDER BY f) FROM o');
 SELECT * FROM ordered('SELECT g, percentile_cont(g / 10.0) WITHIN GROUP (ORDER BY f) FROM o GROUP BY g');
-SELECT * FROM ordered('SELECT rank(5, 6) WITHIN GROUP (ORDER BY v, g) FROM o');
-SELECT * FROM ordered('SELECT g, rank(g) WITHIN GROUP (ORDER BY v), dense_rank(NULL) WITHIN GROUP (ORDER BY v) FROM o GROUP BY g');
+SELECT * FROM ordered('SELECT g, rank(1 / g) WITHIN GROUP (ORDER BY v) FROM o WHERE g > 0 GROUP BY g');
+SELECT * FROM ordered('SELECT rank(5, 1) WITHIN GROUP (ORDER BY v, 1 / id) FROM o');
+SELECT * FROM ordered('SELECT g, rank(g) WITHIN GROUP (ORDER BY v) FROM o GROUP BY CUBE (g)');
+SELECT * FROM ordered('SELECT dense_rank(5, 0.25) WITHIN GROUP (ORDER BY v, n) FROM o');
 SELECT * FROM ordered('SELECT a.id, (SELECT cume_dist(3) WITHIN GROUP (ORDER BY b.id) FROM o b WHERE b.v = a.v) FROM o a WHERE a.id < 100');
 SELECT * FROM ordered('SELECT mode() WITHIN GROUP (ORDER BY t USING ~<~) FROM o');
 SELECT * FROM ordered('SELECT mode() WITHIN GROUP (ORDER BY c::bpchar) FROM o');

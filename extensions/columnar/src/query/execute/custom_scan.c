@@ -16,6 +16,7 @@
 #include "access/parallel.h"
 #include "access/table.h"
 #include "catalog/objectaccess.h"
+#include "common/pg_prng.h"
 #include "executor/executor.h"
 #include "miscadmin.h"
 #include "nodes/extensible.h"
@@ -65,6 +66,7 @@ custom_scan_create_state(CustomScan *scan)
 
 	NodeSetTag(state, T_CustomScanState);
 	state->css.methods = &exec_methods;
+	state->random_seed = pg_prng_uint32(&pg_global_prng_state);
 	return (Node *) state;
 }
 

@@ -200,15 +200,19 @@ open_table(PenumbraScanState *state, ScanInput *input, int i)
 	bool		has_positions = stage_scan_has_positions(input->stage);
 	bool		returns_positions = row_identity_is_given(state) || state->fetched_rows != NIL;
 
+	const TableSample *sample = stage_scan_sample(input->stage, i, state->random_seed, &table->sample) ? &table->sample
+		: NULL;
+
 	if (columns == NULL)
 		return false;
 	pgstat_count_heap_scan(table->rel);
 	table->cached = state->parallel == NULL
-		? cache_scan_begin(table->rel, snapshot, columns, count, has_positions && !returns_positions, i)
+		? cache_scan_begin(table->rel, snapshot, columns, count, has_positions && !returns_positions, i, sample)
 		: cache_scan_begin_parts(table->rel, snapshot, columns, count);
 	cache_scan_set_readers(table->cached, stop_engine, state);
 	cache_scan_set_filter(table->cached, excludes_chunk, input);
 	table->reader = heap_row_reader_create(table->rel, columns, count);
+	heap_row_reader_set_sample(table->reader, sample);
 	if (has_positions)
 		heap_row_reader_give_positions(table->reader, i);
 	heap_row_reader_set_pages(table->reader, scan_input_next_block, table);

@@ -83,7 +83,7 @@ row_identity_take_ordinary(PenumbraScanState *state)
 	if (IsA(node, IndexOnlyScanState))
 		state->css.ss.ss_ScanTupleSlot->tts_tid = ((IndexOnlyScanState *) node)->ioss_ScanDesc->xs_heaptid;
 	else if (IsA(node, SeqScanState) || IsA(node, IndexScanState) || IsA(node, BitmapHeapScanState) ||
-			 IsA(node, TidScanState) || IsA(node, TidRangeScanState))
+			 IsA(node, TidScanState) || IsA(node, TidRangeScanState) || IsA(node, SampleScanState))
 		state->css.ss.ss_ScanTupleSlot->tts_tid = scan->ss_ScanTupleSlot->tts_tid;
 	else
 		state->css.ss.ss_currentRelation = NULL;

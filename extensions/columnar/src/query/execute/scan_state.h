@@ -17,6 +17,7 @@
 
 #include "cache/cache.h"
 #include "cache/heap_page.h"
+#include "cache/table_sample.h"
 #include "query/execute/result_slot.h"
 #include "query/execute/statement_run.h"
 #include "query/pipeline/pipeline.h"
@@ -27,6 +28,7 @@ typedef struct ScanTable
 	Relation	rel;			/* from executor start to its end */
 	CachedScan *cached;			/* this and the rest: of one execution */
 	HeapRowReader *reader;
+	TableSample sample;			/* of its rows, if the stage has one */
 	int			heap_range;		/* next to read */
 	BlockNumber next_block;		/* in that range */
 	uint32		heap_row;		/* next to read, after the ranges */
@@ -116,6 +118,7 @@ typedef struct PenumbraScanState
 	const char *temporary_prefix;	/* of the engine's files */
 	ParallelScan *parallel;		/* NULL: not a parallel scan */
 	ParallelScan unshared;		/* of a parallel scan that runs in one process */
+	uint32		random_seed;	/* of samples that are not REPEATABLE, in all executions */
 	bool		is_rescanned;	/* tables stay open and proven between executions */
 	bool		has_threads;	/* the engine may, for its execution */
 	MemoryContext scan_context; /* tables: chunks pinned, readers */

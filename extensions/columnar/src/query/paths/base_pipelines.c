@@ -180,7 +180,7 @@ pipeline_of_table(PlannerInfo *root, RelOptInfo *rel)
 
 	function_columns_find(root);
 	attnums = level_columns_of_rel(root, rel, &reason);
-	if (rte->tablesample != NULL || reason != NULL)
+	if (reason != NULL)
 		return NULL;
 	if (!rte->inh)
 	{

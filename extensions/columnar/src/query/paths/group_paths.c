@@ -384,7 +384,7 @@ group_rows(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel, Rel
 	foreach(lc, number == NULL ? NIL : aggrefs)
 		ordered = lappend(ordered, order_by_number(lfirst_node(Aggref, lc), number));
 	stage = pipeline_add_stage(planned->pipeline, PIPELINE_AGGREGATION, stage_keys);
-	stage->aggrefs = hypothetical_sets_replace(number == NULL ? aggrefs : ordered, &hypothetical, &values);
+	stage->aggrefs = hypothetical_sets_replace(number == NULL ? aggrefs : ordered, has_sets, &hypothetical, &values);
 	if (has_sets)
 	{
 		add_grouping_sets(root, planned->pipeline, &inputs);

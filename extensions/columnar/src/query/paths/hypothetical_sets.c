@@ -3,15 +3,16 @@
  * hypothetical_sets.c
  *	  rank() and the like WITHIN GROUP, as counts.
  *
- * PostgreSQL sorts the group's rows and the hypothetical one, and counts what comes before it.  Of one key and a
- * constant these are the rows that compare with it:
+ * PostgreSQL sorts the group's rows and the hypothetical one, and counts what comes before it.  These are the rows
+ * whose keys compare so with the hypothetical ones, the first that differs deciding:
  *
  *	rank			1 + the rows before
- *	dense_rank		1 + their distinct values, of which NULL is one
+ *	dense_rank		1 + their distinct keys; a NULL is as good as a value
  *	percent_rank	the rows before / all rows; 0 without rows
  *	cume_dist		(1 + the rows before and the peers) / (1 + all rows)
  *
- * What has several keys, or another argument, is left as it is, and the engine refuses it.
+ * PostgreSQL evaluates the hypothetical keys once for a group, and all keys of each row.  The comparisons do so for
+ * each row, and read a key only where those before it are equal.  So what is not evaluated alike must not fail.
  *
  *-------------------------------------------------------------------------
  */
@@ -22,39 +23,69 @@
 #include "catalog/pg_type.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
+#include "optimizer/clauses.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/tlist.h"
+#include "parser/parse_oper.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/typcache.h"
 
 #include "query/paths/hypothetical_sets.h"
+#include "query/pipeline/can_fail.h"
 #include "query/pipeline/pipeline.h"
 #include "query/pipeline/stage_sort.h"
 
-/* The key and the order of a hypothetical row. */
-typedef struct HypotheticalRow
+/* A key of the rows and the hypothetical one. */
+typedef struct HypotheticalKey
 {
 	Node	   *key;
-	const Const *value;
+	Node	   *value;
 	bool		is_descending;
 	bool		nulls_first;
-} HypotheticalRow;
+} HypotheticalKey;
+
+/* Whether each row of a group gives the value that the group has. */
+static bool
+is_of_group(Node *value, bool has_sets)
+{
+	return !expr_can_fail(value) && !contain_volatile_functions(value) && !contain_subplans(value) &&
+		bms_is_empty(pull_paramids((Expr *) value)) && !(has_sets && contain_var_clause(value));
+}
 
 static bool
-find_row(const Aggref *aggref, HypotheticalRow *row)
+find_key(const Aggref *aggref, int number, bool has_sets, HypotheticalKey *found)
 {
-	const SortGroupClause *clause;
+	const SortGroupClause *clause = list_nth_node(SortGroupClause, aggref->aggorder, number);
+	bool		is_known;
 
-	if (aggref->aggkind != AGGKIND_HYPOTHETICAL || list_length(aggref->aggorder) != 1 ||
-		list_length(aggref->aggdirectargs) != 1 || aggref->aggsplit != AGGSPLIT_SIMPLE)
-		return false;
-	clause = linitial_node(SortGroupClause, aggref->aggorder);
-	row->key = get_sortgroupclause_expr((SortGroupClause *) clause, aggref->args);
-	row->value = linitial(aggref->aggdirectargs);
-	row->nulls_first = clause->nulls_first;
-	return IsA(row->value, Const) && !row->value->constisnull && row->value->consttype == exprType(row->key) &&
-		stage_sort_direction(clause, row->key, &row->is_descending);
+	found->key = get_sortgroupclause_expr((SortGroupClause *) clause, aggref->args);
+	found->value = list_nth(aggref->aggdirectargs, number);
+	found->nulls_first = clause->nulls_first;
+	is_known = IsA(found->value, Const) && !((const Const *) found->value)->constisnull;
+	return exprType(found->value) == exprType(found->key) && (is_known || is_of_group(found->value, has_sets)) &&
+		((number == 0 && is_known) || !expr_can_fail(found->key)) &&
+		stage_sort_direction(clause, found->key, &found->is_descending);
+}
+
+/* The keys; NIL: the aggregate is none of these. */
+static List *
+find_keys(const Aggref *aggref, bool has_sets)
+{
+	List	   *keys = NIL;
+
+	if (aggref->aggkind != AGGKIND_HYPOTHETICAL || aggref->aggvariadic || aggref->aggsplit != AGGSPLIT_SIMPLE ||
+		list_length(aggref->aggdirectargs) != list_length(aggref->aggorder))
+		return NIL;
+	for (int i = 0; i < list_length(aggref->aggorder); i++)
+	{
+		HypotheticalKey *key = palloc(sizeof(HypotheticalKey));
+
+		if (!find_key(aggref, i, has_sets, key))
+			return NIL;
+		keys = lappend(keys, key);
+	}
+	return keys;
 }
 
 static Expr *
@@ -68,23 +99,80 @@ is_null(Node *key)
 	return (Expr *) test;
 }
 
-/* Whether a row's key is before the hypothetical one, or a peer. */
+/* key <strategy> value; NULL: the type has no such operator. */
 static Expr *
-comparison(const HypotheticalRow *row, bool has_peers)
+comparison(const HypotheticalKey *key, int strategy)
 {
-	Oid			type = exprType(row->key);
+	Oid			type = exprType(key->key);
 	Oid			family = lookup_type_cache(type, TYPECACHE_BTREE_OPFAMILY)->btree_opf;
-	int			strategy = row->is_descending ? (has_peers ? BTGreaterEqualStrategyNumber : BTGreaterStrategyNumber)
-		: (has_peers ? BTLessEqualStrategyNumber : BTLessStrategyNumber);
 	Oid			operator = OidIsValid(family) ? get_opfamily_member(family, type, type, strategy) : InvalidOid;
 	Expr	   *compared;
 
 	if (!OidIsValid(operator))
 		return NULL;
-	compared = make_opclause(operator, BOOLOID, false, (Expr *) row->key, (Expr *) row->value, InvalidOid,
-							 exprCollation(row->key));
+	compared = make_opclause(operator, BOOLOID, false, (Expr *) key->key, (Expr *) key->value, InvalidOid,
+							 exprCollation(key->key));
 	set_opfuncid((OpExpr *) compared);
 	return compared;
+}
+
+static Expr *
+both(Expr *left, Expr *right)
+{
+	return make_andclause(list_make2(left, right));
+}
+
+static Expr *
+either(Expr *left, Expr *right)
+{
+	return left == NULL ? NULL : make_orclause(list_make2(left, right));
+}
+
+/* Whether a row comes before the hypothetical one by the key alone. */
+static Expr *
+is_before(const HypotheticalKey *key)
+{
+	Node	   *last = key->nulls_first ? key->key : key->value;
+	Node	   *first = key->nulls_first ? key->value : key->key;
+
+	return either(comparison(key, key->is_descending ? BTGreaterStrategyNumber : BTLessStrategyNumber),
+				  both(is_null(last), make_notclause(is_null(first))));
+}
+
+static Expr *
+is_before_or_peer(const HypotheticalKey *key)
+{
+	return either(comparison(key, key->is_descending ? BTGreaterEqualStrategyNumber : BTLessEqualStrategyNumber),
+				  is_null(key->nulls_first ? key->key : key->value));
+}
+
+static Expr *
+is_peer(const HypotheticalKey *key)
+{
+	return either(comparison(key, BTEqualStrategyNumber), both(is_null(key->key), is_null(key->value)));
+}
+
+/* Whether a row's keys are before the hypothetical ones, or peers, too; NULL: not known.  Not true may be NULL. */
+static Expr *
+rows_before(List *keys, bool has_peers)
+{
+	List	   *ways = NIL;
+	List	   *peers = NIL;
+	ListCell   *lc;
+
+	foreach(lc, keys)
+	{
+		const HypotheticalKey *key = lfirst(lc);
+		Expr	   *before = has_peers && lnext(keys, lc) == NULL ? is_before_or_peer(key) : is_before(key);
+		Expr	   *peer = is_peer(key);
+
+		if (before == NULL || peer == NULL)
+			return NULL;
+		ways = lappend(ways, make_ands_explicit(lappend(list_copy(peers), before)));
+		peers = lappend(peers, peer);
+	}
+	return (Expr *) eval_const_expressions(NULL, (Node *) (list_length(ways) == 1 ? linitial(ways)
+														   : (void *) make_orclause(ways)));
 }
 
 /* count(*) of the group's rows for which the condition is true, if there is one. */
@@ -99,17 +187,40 @@ count_of(const Aggref *aggref, Expr *condition)
 	return count;
 }
 
+/* count(DISTINCT key), or of rows of several keys. */
 static Aggref *
-count_of_distinct(const Aggref *aggref, Node *key, Expr *condition)
+count_of_distinct(const Aggref *aggref, List *keys, Expr *condition)
 {
 	Aggref	   *count = count_of(aggref, condition);
+	const HypotheticalKey *first = linitial(keys);
 
 	count->aggfnoid = F_COUNT_ANY;
-	count->aggargtypes = list_make1_oid(exprType(key));
 	count->aggstar = false;
-	count->inputcollid = exprCollation(key);
-	count->args = aggref->args;
-	count->aggdistinct = aggref->aggorder;
+	if (list_length(keys) == 1)
+	{
+		count->aggargtypes = list_make1_oid(exprType(first->key));
+		count->inputcollid = exprCollation(first->key);
+		count->args = aggref->args;
+		count->aggdistinct = aggref->aggorder;
+	}
+	else
+	{
+		RowExpr    *row = makeNode(RowExpr);
+		SortGroupClause *clause = makeNode(SortGroupClause);
+		TargetEntry *entry = makeTargetEntry((Expr *) row, 1, NULL, false);
+		ListCell   *lc;
+
+		row->row_typeid = RECORDOID;
+		row->row_format = COERCE_EXPLICIT_CALL;
+		row->location = -1;
+		foreach(lc, keys)
+			row->args = lappend(row->args, ((const HypotheticalKey *) lfirst(lc))->key);
+		get_sort_group_operators(RECORDOID, true, true, false, &clause->sortop, &clause->eqop, NULL, NULL);
+		entry->ressortgroupref = clause->tleSortGroupRef = 1;
+		count->aggargtypes = list_make1_oid(RECORDOID);
+		count->args = list_make1(entry);
+		count->aggdistinct = list_make1(clause);
+	}
 	return count;
 }
 
@@ -139,57 +250,66 @@ ratio_of(Node *part, Node *whole)
 static Node *
 choose(Node *condition, Node *value, Node *other)
 {
-	CaseExpr   *either = makeNode(CaseExpr);
+	CaseExpr   *choice = makeNode(CaseExpr);
 	CaseWhen   *when = makeNode(CaseWhen);
 
 	when->expr = (Expr *) condition;
 	when->result = (Expr *) value;
-	either->casetype = exprType(value);
-	either->args = list_make1(when);
-	either->defresult = (Expr *) other;
-	return (Node *) either;
+	choice->casetype = exprType(value);
+	choice->args = list_make1(when);
+	choice->defresult = (Expr *) other;
+	return (Node *) choice;
 }
 
-/* The value by counts, which are added to the list; NULL: it is none of these aggregates, or not of one constant. */
+/* Of one key count(DISTINCT) leaves NULL out, which is before the others or nowhere. */
 static Node *
-value_of(const Aggref *aggref, List **counts)
+dense_rank_of(const Aggref *aggref, List *keys, Expr *before, List **counts)
 {
-	HypotheticalRow row;
-	Expr	   *before;
-	Aggref	   *count;
-	Aggref	   *more;
+	const HypotheticalKey *key = linitial(keys);
+	Aggref	   *count = count_of_distinct(aggref, keys, before);
+	Aggref	   *nulls;
 
-	if (!find_row(aggref, &row) || (before = comparison(&row, aggref->aggfnoid == F_CUME_DIST_ANY)) == NULL)
+	*counts = list_append_unique(*counts, count);
+	if (list_length(keys) > 1 || !key->nulls_first)
+		return plus_one((Node *) count);
+	nulls = count_of(aggref, (Expr *) eval_const_expressions(NULL, (Node *) both(is_null(key->key),
+																				make_notclause(is_null(key->value)))));
+	*counts = list_append_unique(*counts, nulls);
+	return choose(pipeline_compare_int8(nulls, BTEqualStrategyNumber, 0), plus_one((Node *) count),
+				  plus_one(plus_one((Node *) count)));
+}
+
+/* The value by counts, which are added to the list; NULL: it is none of these aggregates, or not known by counts. */
+static Node *
+value_of(const Aggref *aggref, bool has_sets, List **counts)
+{
+	List	   *keys = find_keys(aggref, has_sets);
+	Expr	   *before = keys == NIL ? NULL : rows_before(keys, aggref->aggfnoid == F_CUME_DIST_ANY);
+	Aggref	   *count;
+	Aggref	   *all;
+
+	if (before == NULL)
 		return NULL;
 	if (aggref->aggfnoid == F_DENSE_RANK_ANY)
-	{
-		count = count_of_distinct(aggref, row.key, before);
-		*counts = list_append_unique(*counts, count);
-		if (!row.nulls_first)
-			return plus_one((Node *) count);
-		more = count_of(aggref, is_null(row.key));
-		*counts = list_append_unique(*counts, more);
-		return choose(pipeline_compare_int8(more, BTEqualStrategyNumber, 0), plus_one((Node *) count),
-					  plus_one(plus_one((Node *) count)));
-	}
-	count = count_of(aggref, row.nulls_first ? make_orclause(list_make2(before, is_null(row.key))) : before);
+		return dense_rank_of(aggref, keys, before, counts);
+	if (aggref->aggfnoid != F_RANK_ANY && aggref->aggfnoid != F_PERCENT_RANK_ANY && aggref->aggfnoid != F_CUME_DIST_ANY)
+		return NULL;
+	count = count_of(aggref, before);
 	*counts = list_append_unique(*counts, count);
 	if (aggref->aggfnoid == F_RANK_ANY)
 		return plus_one((Node *) count);
-	if (aggref->aggfnoid != F_PERCENT_RANK_ANY && aggref->aggfnoid != F_CUME_DIST_ANY)
-		return NULL;
-	more = count_of(aggref, NULL);
-	*counts = list_append_unique(*counts, more);
+	all = count_of(aggref, NULL);
+	*counts = list_append_unique(*counts, all);
 	if (aggref->aggfnoid == F_CUME_DIST_ANY)
-		return ratio_of(plus_one((Node *) count), plus_one((Node *) more));
-	return choose(pipeline_compare_int8(more, BTEqualStrategyNumber, 0),
+		return ratio_of(plus_one((Node *) count), plus_one((Node *) all));
+	return choose(pipeline_compare_int8(all, BTEqualStrategyNumber, 0),
 				  (Node *) makeConst(FLOAT8OID, -1, InvalidOid, sizeof(float8), Float8GetDatum(0), false,
 									 FLOAT8PASSBYVAL),
-				  ratio_of((Node *) count, (Node *) more));
+				  ratio_of((Node *) count, (Node *) all));
 }
 
 List *
-hypothetical_sets_replace(List *aggrefs, List **replaced, List **values)
+hypothetical_sets_replace(List *aggrefs, bool has_sets, List **replaced, List **values)
 {
 	List	   *all = NIL;
 	ListCell   *lc;
@@ -197,7 +317,7 @@ hypothetical_sets_replace(List *aggrefs, List **replaced, List **values)
 	*replaced = *values = NIL;
 	foreach(lc, aggrefs)
 	{
-		Node	   *value = value_of(lfirst_node(Aggref, lc), &all);
+		Node	   *value = value_of(lfirst_node(Aggref, lc), has_sets, &all);
 
 		if (value == NULL)
 		{

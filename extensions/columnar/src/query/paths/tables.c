@@ -64,7 +64,7 @@ refusal_of_table(RelOptInfo *rel, RangeTblEntry *rte, Relation relation)
 {
 	if (!RelationIsPopulated(relation))
 		return "materialized view without data";
-	if (rte->tablesample != NULL)
+	if (rte->tablesample != NULL && !stage_scan_sample_is_known(rte->tablesample))
 		return "TABLESAMPLE";
 	if (!bms_is_empty(rel->lateral_relids))
 		return "lateral reference";

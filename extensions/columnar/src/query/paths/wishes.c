@@ -167,6 +167,7 @@ visit_reads(Plan *plan, void *context)
 			visit_ours(reads, (CustomScan *) plan);
 			return false;
 		case T_SeqScan:
+		case T_SampleScan:
 			note_read(reads, ((Scan *) plan)->scanrelid, spent);
 			return false;
 		case T_IndexScan:

@@ -74,13 +74,19 @@ can_call_fail(Oid function_oid, List *args)
 	return true;
 }
 
+bool
+aggregate_is_of_bit_strings(const Aggref *aggref)
+{
+	return aggref->aggfnoid == F_BIT_AND_BIT || aggref->aggfnoid == F_BIT_OR_BIT || aggref->aggfnoid == F_BIT_XOR_BIT;
+}
+
 static bool
 can_aggregate_fail(const Aggref *aggref)
 {
 	PenumbraAggregate aggregate;
 	bool		is_float = aggref->aggtype == FLOAT4OID || aggref->aggtype == FLOAT8OID;
 
-	if (!function_map_aggregate(aggref, &aggregate))
+	if (!function_map_aggregate(aggref, &aggregate) || aggregate_is_of_bit_strings(aggref))
 		return true;
 	return aggref->aggdirectargs != NIL ||
 		(is_float && aggregate != PENUMBRA_AGG_MIN && aggregate != PENUMBRA_AGG_MAX && aggregate != PENUMBRA_AGG_MODE);

@@ -350,8 +350,9 @@ stage_to_list(const PipelineStage *stage, List *inputs)
 	fields = list_concat(fields, list_make5(stage->source, rows_to_node(stage->probe_rows),
 											rows_to_node(stage->build_rows), stage->frames,
 											makeBoolean(stage->may_refuse_lists)));
-	return list_concat(fields, list_make4(makeInteger(stage->single_cte), makeBoolean(stage->is_distinct),
-										  makeBoolean(stage->gives_late), makeInteger(stage->join_choice)));
+	return list_concat(fields, list_make5(makeInteger(stage->single_cte), makeBoolean(stage->is_distinct),
+										  makeBoolean(stage->gives_late), makeInteger(stage->join_choice),
+										  stage->sample));
 }
 
 /* Adds the stage after its inputs, which it has by their places in the list; returns its own. */
@@ -406,6 +407,7 @@ stage_from_list(List *fields, const List *before)
 	stage->is_distinct = boolVal(list_nth(fields, 22));
 	stage->gives_late = boolVal(list_nth(fields, 23));
 	stage->join_choice = intVal(list_nth(fields, 24));
+	stage->sample = list_nth(fields, 25);
 	stage->operator = -1;
 	return stage;
 }

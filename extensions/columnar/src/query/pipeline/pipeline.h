@@ -68,6 +68,8 @@ typedef struct PipelineStage
 	Oid			relation_oid;	/* of a scan: whose columns the Vars number, the table or the parent of all */
 	List	   *table_oids;		/* the tables read, one or several partitions */
 	List	   *table_attnums;	/* per table an integer list, by scan column */
+	List	   *sample;			/* the TableSampleClause, and the relation's number, of whose rows the scan has a
+								 * sample; NIL: it has all */
 	Node	   *source;			/* of a scan of rows that a plan computes, an Integer: its number, see
 								 * external_rows_plan.h; NULL: of tables.  table_attnums has its columns. */
 	PlannerInfo *source_root;	/* with the next three while planning: it scans this level's relation */

@@ -85,6 +85,8 @@ rel_pipeline_begin_scan(PlannerInfo *root, Index relid, List *attnums)
 	ListCell   *lc;
 
 	scan->relation_oid = root->simple_rte_array[relid]->relid;
+	if (root->simple_rte_array[relid]->tablesample != NULL)
+		scan->sample = list_make2(root->simple_rte_array[relid]->tablesample, makeInteger((int) name));
 	pipeline->has_barrier = rel_pipeline_is_below_barrier(root);
 	foreach(lc, attnums)
 	{

@@ -7,13 +7,18 @@
  */
 #include "postgres.h"
 
+#include <math.h>
+
 #include "pg_compat.h"
 
 #include "access/sysattr.h"
 #include "catalog/pg_type.h"
+#include "commands/explain.h"
+#include "common/hashfn.h"
 #include "nodes/makefuncs.h"
 #include "optimizer/optimizer.h"
 #include "utils/builtins.h"
+#include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 
 #include "cache/heap_page.h"
@@ -163,6 +168,47 @@ stage_scan_add_positions(Pipeline *pipeline, Index name)
 }
 
 static bool
+is_known_number(const Node *node, double least, double greatest)
+{
+	const Const *number = (const Const *) node;
+	double		value;
+
+	if (!IsA(node, Const) || number->constisnull || (number->consttype != FLOAT4OID && number->consttype != FLOAT8OID))
+		return false;
+	value = number->consttype == FLOAT4OID ? DatumGetFloat4(number->constvalue) : DatumGetFloat8(number->constvalue);
+	return least <= value && value <= greatest;
+}
+
+/* What raises an error is PostgreSQL's, which does so when it is asked for the first row. */
+bool
+stage_scan_sample_is_known(const TableSampleClause *clause)
+{
+	Node	   *repeatable = (Node *) clause->repeatable;
+
+	return (clause->tsmhandler == F_BERNOULLI || clause->tsmhandler == F_SYSTEM) && list_length(clause->args) == 1 &&
+		is_known_number(linitial(clause->args), 0, 100) &&
+		(repeatable == NULL || is_known_number(repeatable, -INFINITY, INFINITY));
+}
+
+bool
+stage_scan_sample(const PipelineStage *stage, int table, uint32 random, TableSample *sample)
+{
+	const TableSampleClause *clause = stage->sample == NIL ? NULL : linitial(stage->sample);
+	uint32		seed;
+
+	if (clause == NULL)
+		return false;
+	if (clause->repeatable != NULL)
+		seed = table_sample_seed(DatumGetFloat8(((const Const *) clause->repeatable)->constvalue));
+	else
+		seed = hash_combine(random, hash_combine(murmurhash32((uint32) intVal(lsecond(stage->sample))),
+												 murmurhash32((uint32) table)));
+	*sample = table_sample_make(clause->tsmhandler == F_SYSTEM,
+								DatumGetFloat4(linitial_node(Const, clause->args)->constvalue), seed);
+	return true;
+}
+
+static bool
 add_to_plan(Translation *translation, PipelineStage *stage, const StageInput *inputs)
 {
 	return stage_scan_add_to_plan(translation, stage);
@@ -198,10 +244,23 @@ title(const PipelineStage *scan, const Deparser *deparser)
 	return text.data;
 }
 
+/* As PostgreSQL's EXPLAIN has it. */
+static char *
+text_of_sample(const TableSampleClause *clause, const Deparser *deparser)
+{
+	char	   *text = psprintf("%s (%s)", clause->tsmhandler == F_SYSTEM ? "system" : "bernoulli",
+								deparser_text(linitial(clause->args), deparser));
+
+	return clause->repeatable == NULL ? text
+		: psprintf("%s REPEATABLE (%s)", text, deparser_text((Node *) clause->repeatable, deparser));
+}
+
 static void
 explain(const PipelineStage *stage, const Deparser *deparser, ExplainState *es)
 {
 	deparser_explain_list("Columns", stage->exprs, deparser, es);
+	if (stage->sample != NIL)
+		ExplainPropertyText("Sampling", text_of_sample(linitial(stage->sample), deparser), es);
 }
 
 const StageKind stage_scan = {

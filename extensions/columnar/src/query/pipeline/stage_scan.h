@@ -10,6 +10,7 @@
 
 #include "postgres.h"
 
+#include "cache/table_sample.h"
 #include "query/pipeline/pipeline.h"
 #include "query/pipeline/translation.h"
 
@@ -37,5 +38,13 @@ extern bool stage_scan_is_position(const Node *column);
 extern Node *stage_scan_find_position(List *columns);
 /* A new column of positions, of the relation. */
 extern Var *stage_scan_position(Index name);
+
+/* Whether scans can have a sample by the clause. */
+extern bool stage_scan_sample_is_known(const TableSampleClause *clause);
+/*
+ * The sample of the stage's table of that place; false: it has all rows.  random: of the execution, whose scans of one
+ * relation have the same sample without REPEATABLE.
+ */
+extern bool stage_scan_sample(const PipelineStage *stage, int table, uint32 random, TableSample *sample);
 
 #endif							/* PENUMBRA_STAGE_SCAN_H */

@@ -512,8 +512,8 @@ translate_aggregate(Translation *translation, Aggref *aggref, PenumbraAggregateC
 		translation->reason = psprintf("aggregate %s", format_procedure(aggref->aggfnoid));
 		return false;
 	}
-	/* collected_call_of_window() takes it */
-	if (is_of_window && call->function == PENUMBRA_AGG_JSON_AGG)
+	/* collected_call_of_window() takes it; the engine would compare bit strings that no frame has together */
+	if (is_of_window && (call->function == PENUMBRA_AGG_JSON_AGG || aggregate_is_of_bit_strings(aggref)))
 		return translation_refuse(translation, psprintf("aggregate %s", format_procedure(aggref->aggfnoid))) >= 0;
 	if (!translate_kind(translation, aggref, call) || !translate_result(translation, aggref, call))
 		return false;

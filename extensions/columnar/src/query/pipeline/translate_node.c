@@ -211,11 +211,31 @@ translate_relabel(Translation *translation, RelabelType *relabel)
 												  format_type_be(relabel->resulttype)));
 }
 
-/* Whether the engine writes values of the type, and no setting (DateStyle, extra_float_digits) enters. */
+/*
+ * Whether the engine writes values of the type.  Dates, instants and intervals it writes in one style; if another is
+ * set after planning, the ordinary plan runs.
+ */
 static bool
 is_written_by_engine(Oid type)
 {
-	return type == INT2OID || type == INT4OID || type == INT8OID || type == NUMERICOID || type == UUIDOID;
+	switch (type)
+	{
+		case INT2OID:
+		case INT4OID:
+		case INT8OID:
+		case NUMERICOID:
+		case UUIDOID:
+		case TIMEOID:
+			return true;
+		case DATEOID:
+		case TIMESTAMPOID:
+		case TIMESTAMPTZOID:
+			return DateStyle == USE_ISO_DATES;
+		case INTERVALOID:
+			return IntervalStyle == INTSTYLE_POSTGRES;
+		default:
+			return false;
+	}
 }
 
 /* Whether the engine reads values of the type from text, of which no setting changes the meaning of what it reads. */
@@ -256,6 +276,9 @@ translate_coerce_via_io(Translation *translation, CoerceViaIO *coerce)
 		return translation_refuse(translation, psprintf("cast to %s by input and output",
 													  format_type_be(coerce->resulttype)));
 	arg = translate_expr(translation, (Node *) coerce->arg);
+	/* a number of microseconds, which is written as an interval is */
+	if (arg >= 0 && from == TIMEOID)
+		arg = translate_call(translation, PENUMBRA_FN_CAST, PENUMBRA_INTERVAL, &arg, 1);
 	return arg < 0 ? -1 : translate_call(translation, PENUMBRA_FN_CAST, type, &arg, 1);
 }
 

@@ -135,20 +135,23 @@ query_tree_reads_outer_ctes(Query *query)
 	return outer_ctes_walker((Node *) query, &depth);
 }
 
+/* Locks of rows, and samples that are others each time. */
 static bool
-locks_rows_walker(Node *node, void *context)
+effects_walker(Node *node, void *context)
 {
 	if (node == NULL)
 		return false;
+	if (IsA(node, TableSampleClause) && ((TableSampleClause *) node)->repeatable == NULL)
+		return true;
 	if (!IsA(node, Query))
-		return expression_tree_walker(node, locks_rows_walker, context);
-	return ((Query *) node)->rowMarks != NIL || query_tree_walker((Query *) node, locks_rows_walker, context, 0);
+		return expression_tree_walker(node, effects_walker, context);
+	return ((Query *) node)->rowMarks != NIL || query_tree_walker((Query *) node, effects_walker, context, 0);
 }
 
 bool
 query_tree_has_effects(Query *query)
 {
-	return contain_volatile_functions((Node *) query) || locks_rows_walker((Node *) query, NULL);
+	return contain_volatile_functions((Node *) query) || effects_walker((Node *) query, NULL);
 }
 
 RangeTblEntry *

@@ -31,7 +31,7 @@ extern bool query_tree_is_correlated(Query *query);
 /* Whether the query reads CTEs of queries around it. */
 extern bool query_tree_reads_outer_ctes(Query *query);
 
-/* Whether the query shows how often its rows are computed: it locks them, or is volatile. */
+/* Whether the query shows how often its rows are computed: it locks them, has samples that differ, or is volatile. */
 extern bool query_tree_has_effects(Query *query);
 
 /* The subquery as an entry of a range table, for FROM; column_names: of Strings. */
