@@ -425,6 +425,19 @@ compat_ignores_nulls(const WindowFunc *function)
 #define compat_local_xid() (MyProc->lxid)
 #endif
 
+/* 16 and 17 have parts of SQL/JSON's expressions that walks meet and that are no expressions themselves. */
+static inline bool
+compat_is_json_part(const Node *node)
+{
+#if PG_VERSION_NUM < 160000
+	return false;
+#elif PG_VERSION_NUM < 170000
+	return IsA(node, JsonReturning) || IsA(node, JsonFormat);
+#else
+	return IsA(node, JsonReturning) || IsA(node, JsonFormat) || IsA(node, JsonBehavior);
+#endif
+}
+
 /* 16 can report errors softly here. */
 #if PG_VERSION_NUM >= 160000
 #define compat_qualified_name_list(string) stringToQualifiedNameList(string, NULL)

@@ -32,6 +32,8 @@ def ordered(keys: list[str]) -> str:
 
 
 class WindowQueryGenerator(QueryGenerator):
+    treats_nulls = False  # PostgreSQL 19 has IGNORE NULLS
+
     def query(self) -> Query:
         shapes = [(self.of_rows, 50), (self.first_of_partitions, 15), (self.first_alone, 15), (self.of_groups, 10),
                   (self.below, 15), (self.first_rows, 10), (self.sets, 8), (self.for_each_row, 8),
@@ -119,10 +121,11 @@ class WindowQueryGenerator(QueryGenerator):
         value = self.expressions.expression(self._kind(), pick([0, 0, 1]))
         offset = pick(["", ", 2", ", 0", ", -1", ", 100", ", NULL", ", i4_few", ", i2", f", {self._row_count()}"])
         function = pick(["lag", "lead"])
+        nulls = pick(["", " IGNORE NULLS", " IGNORE NULLS", " RESPECT NULLS"]) if self.treats_nulls else ""
         return Output(pick([
-            "row_number()", f"ntile({pick([1, 3, 1000, 'NULL', 'i4_few + 1', self._row_count()])})", f"{function}({value}{offset})",
-            f"{function}({value}{offset or ', 1'}, {value})", f"first_value({value})", f"last_value({value})",
-            f"nth_value({value}, {pick([1, 2, 40, 'NULL', 'i4_few + 1', self._row_count()])})",
+            "row_number()", f"ntile({pick([1, 3, 1000, 'NULL', 'i4_few + 1', self._row_count()])})", f"{function}({value}{offset}){nulls}",
+            f"{function}({value}{offset or ', 1'}, {value}){nulls}", f"first_value({value}){nulls}", f"last_value({value}){nulls}",
+            f"nth_value({value}, {pick([1, 2, 40, 'NULL', 'i4_few + 1', self._row_count()])}){nulls}",
         ]))  # fmt: skip
 
     def _collected(self) -> str:

@@ -72,7 +72,7 @@ SELECT count(at_tz AT TIME ZONE interval '1 month') FROM clock;
 SELECT count(at AT TIME ZONE CASE id WHEN 9 THEN 'Nowhere' ELSE zone END) FROM clock;
 SELECT count(at AT TIME ZONE CASE id WHEN 5 THEN 'Nowhere' ELSE zone END) FROM clock;
 SELECT count(width_bucket(score, 0, 0, 3)) FROM clock;
-SELECT count(width_bucket(score, 0, 'NaN', 3)) FROM clock;
+SELECT count(width_bucket(score, 0, 'infinity', 3)) FROM clock;
 SELECT count(width_bucket(score, ARRAY[1, NULL])) FROM clock;
 SELECT count(width_bucket(id, ARRAY[7, 3])) FROM clock;
 SELECT count(justify_days(span + interval '2147483647 mons')) FROM clock WHERE id % 40 = 0;

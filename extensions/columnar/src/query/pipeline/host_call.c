@@ -16,6 +16,8 @@
  */
 #include "postgres.h"
 
+#include "pg_compat.h"
+
 #include <math.h>
 
 #include "access/htup_details.h"
@@ -192,7 +194,7 @@ inputs_mutator(Node *node, void *context)
 
 	if (node == NULL || search->has_failed || IsA(node, Const))
 		return node;
-	has_type = !IsA(node, List) && !IsA(node, CaseWhen);
+	has_type = !IsA(node, List) && !IsA(node, CaseWhen) && !compat_is_json_part(node);
 	if (has_type && !is_cast_column(node) && translate_type_of(search->translation, node, &type))
 	{
 		PenumbraExpr arg = translate_expr(search->translation, node);
