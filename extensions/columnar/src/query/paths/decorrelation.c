@@ -457,6 +457,25 @@ decorrelate_limit(Decorrelated *result, PipelineStage *stage, List *params, Para
 	return true;
 }
 
+/* Whether the stage's rows are the same for all of the Params' values. */
+static bool
+is_independent(const PipelineStage *stage, List *params)
+{
+	ListCell   *lc;
+
+	if (stage->source != NULL || stage->sample != NIL || rel_pipeline_has_param(stage->exprs, params) ||
+		rel_pipeline_has_param(stage->aggrefs, params) || rel_pipeline_has_param(stage->frames, params) ||
+		rel_pipeline_has_param(stage->join_keys, params) || rel_pipeline_has_param(stage->limit, params) ||
+		rel_pipeline_has_param(stage->offset, params))
+		return false;
+	foreach(lc, stage->inputs)
+	{
+		if (!is_independent(lfirst(lc), params))
+			return false;
+	}
+	return true;
+}
+
 Decorrelated
 decorrelation_of_stage(PipelineStage *given, List *params, ParamValues *values)
 {
@@ -465,6 +484,13 @@ decorrelation_of_stage(PipelineStage *given, List *params, ParamValues *values)
 	PipelineStage *stage = palloc(sizeof(PipelineStage));
 	List	   *keys;
 
+	/* Other readers may have it, too. */
+	if ((given->kind == PIPELINE_AGGREGATION || given->kind == PIPELINE_WINDOW) && is_independent(given, params))
+	{
+		result.stage = given;
+		result.is_single_group = given->kind == PIPELINE_AGGREGATION && given->exprs == NIL;
+		return result;
+	}
 	*stage = *given;
 	if (stage->inputs != NIL)
 	{
