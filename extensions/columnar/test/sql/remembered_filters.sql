@@ -134,6 +134,7 @@ SELECT penumbra.unload('others') > 0 AS unloaded;
 SELECT penumbra.load('pages') > 0 AS loaded;
 SELECT rows, are_equal FROM asked($$url LIKE '%Rare%'$$);
 SELECT penumbra.unload('pages') > 0 AS unloaded;
-SELECT used_bytes - :used_before AS left_over FROM penumbra.memory WHERE size_class = 'all';
+-- what tests before had left may have gone meanwhile
+SELECT used_bytes <= :used_before AS nothing_left FROM penumbra.memory WHERE size_class = 'all';
 DROP TABLE pages, others;
 DROP FUNCTION is_wanted, asked;
