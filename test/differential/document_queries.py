@@ -216,6 +216,12 @@ class DocumentQueryGenerator:
             "jsonb_array_elements_text(CASE jsonb_typeof(doc -> 'list') WHEN 'array' THEN doc -> 'list' END)",
             "jsonb_object_keys(CASE jsonb_typeof(doc) WHEN 'object' THEN doc END)",
         ))  # fmt: skip
+        # a group of these may show another of its equal values
+        documents = self.choose.choice((
+            "jsonb_array_elements(CASE jsonb_typeof(doc -> 'list') WHEN 'array' THEN doc -> 'list' END) AS d (v)",
+            "jsonb_array_elements(CASE jsonb_typeof(doc) WHEN 'array' THEN doc END) AS d (v)",
+            "jsonb_each(CASE jsonb_typeof(doc) WHEN 'object' THEN doc END) AS d (k, v)",
+        ))  # fmt: skip
         value = self._scalar() if self.choose.random() < 0.7 else self._whole()
         return self.choose.choice((
             f"SELECT {value} AS v, count(*), min(id), max({self.number()}) FROM {table}{where} GROUP BY 1",
@@ -230,6 +236,8 @@ class DocumentQueryGenerator:
             f"SELECT id, {elements} AS v FROM {table}{where}",
             f"SELECT id, v, n FROM {table}, unnest(ints) WITH ORDINALITY AS u (v, n){where}",
             f"SELECT key, count(*) FROM {table}, jsonb_each_text(CASE jsonb_typeof(doc) WHEN 'object' THEN doc END){where} GROUP BY 1",
+            f"SELECT count(*), sum(id) FROM {table}, {documents}{where} GROUP BY v", f"SELECT id, v FROM {table}, {documents}{where}",
+            f"SELECT count(DISTINCT v) FROM {table}, {documents} WHERE v {self.choose.choice(('=', '<', '>='))} {self.choose.choice(('doc', chr(39) + '1' + chr(39), chr(39) + '[]' + chr(39)))}",
             f"SELECT count(*), sum(a.id), sum(b.id) FROM (SELECT id, {value} AS v FROM {table}) a JOIN (SELECT id, {value} AS v FROM {table}{where}) b USING (v) WHERE a.id < b.id",
             f"SELECT id, row_number() OVER (PARTITION BY {value} ORDER BY id), lag({self.text()}) OVER (ORDER BY id) FROM {table}{where}",
             f"SELECT mood, array_agg({value} ORDER BY id), string_agg({self.text()}, '|' ORDER BY id) FROM {table}{where} GROUP BY 1",

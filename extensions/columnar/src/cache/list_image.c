@@ -4,8 +4,8 @@
  *	  The rows of a set-returning function as one value: a list of the engine's.
  *
  * A load makes lists for rows that no query would ask the function for.  So a list
- * is always made: one that would take more than a value may, or of an argument
- * of which the function raises an error, is a refused one.
+ * is always made: one that would take more than a value may, with an element that has
+ * no image, or of an argument of which the function raises an error, is a refused one.
  *
  *-------------------------------------------------------------------------
  */
@@ -53,6 +53,7 @@ typedef struct Elements
 	int64		room;
 	int64		null_count;
 	Size		string_bytes;
+	bool		has_failed;		/* one has no image */
 	uint64	   *values;
 	uint32	   *lengths;
 	bool	   *nulls;
@@ -174,7 +175,8 @@ list_image_elements(const Node *expr)
 		default:
 			return NULL;
 	}
-	if (value_image_of(exprType(expr)) == NULL || value_image_of(exprType(expr))->composed != NULL)
+	if (value_image_of(exprType(expr)) == NULL ||
+		(value_image_of(exprType(expr))->composed != NULL && exprType(expr) != JSONBOID))
 		return NULL;
 	if (is_call(expr, F_UNNEST_ANYARRAY) || splits_text(expr) || is_call(expr, F_JSONB_ARRAY_ELEMENTS_TEXT) ||
 		is_call(expr, F_JSONB_OBJECT_KEYS) || is_column(expr, F_JSONB_EACH, KEY_COLUMN) ||
@@ -235,7 +237,7 @@ list_image_column(FuncExpr *call, AttrNumber column)
 bool
 list_image_may_be_refused(const Node *expr)
 {
-	return list_image_canonical_call(expr)->funcid != F_UNNEST_ANYARRAY;
+	return list_image_canonical_call(expr)->funcid != F_UNNEST_ANYARRAY || exprType(expr) == JSONBOID;
 }
 
 typedef struct Replacement
@@ -329,7 +331,9 @@ add_element(const ListMaker *maker, Elements *elements, const Datum *value)
 	}
 	CHECK_FOR_INTERRUPTS();
 	elements->nulls[i] = value == NULL;
-	elements->values[i] = value == NULL ? 0 : value_image_make(maker->image, *value, &length);
+	elements->values[i] = 0;
+	if (value != NULL && !value_image_try(maker->image, *value, &elements->values[i], &length))
+		elements->has_failed = true;
 	elements->lengths[i] = length;
 	elements->null_count += value == NULL;
 	elements->string_bytes += length;
@@ -401,6 +405,8 @@ write_list(const ListMaker *maker, const Elements *elements)
 	bytea	   *list;
 	char	   *next;
 
+	if (elements->has_failed)
+		return refused_list();
 	if (maker->width == 0 && end_bytes > 1)
 		flags |= end_bytes == 2 ? PENUMBRA_LIST_ENDS_OF_2_BYTES : PENUMBRA_LIST_ENDS_OF_4_BYTES;
 	bytes += elements->count * (maker->width == 0 ? end_bytes : maker->width);
@@ -526,9 +532,15 @@ text_of_json(JsonbValue *json, Datum *value)
 static bool
 value_of_json(const ListMaker *maker, JsonbValue *json, Datum *value)
 {
-	if (maker->of_element == NULL)
+	Datum		element;
+
+	if (maker->of_element == NULL && maker->image->composed == NULL)
 		return text_of_json(json, value);
-	return value_of_element(maker, JsonbPGetDatum(JsonbValueToJsonb(json)), value);
+	element = JsonbPGetDatum(JsonbValueToJsonb(json));
+	if (maker->of_element != NULL)
+		return value_of_element(maker, element, value);
+	*value = element;
+	return true;
 }
 
 /* In the order in which PostgreSQL's functions return them, which is that of the document. */

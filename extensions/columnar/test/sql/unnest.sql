@@ -270,6 +270,26 @@ SELECT sum(mismatches) FROM penumbra.verify('split');
 SELECT penumbra.load('split', ARRAY[$$regexp_split_to_table(csv, ',', 'g')$$]);
 DROP TABLE split, matched;
 
+-- Documents that are read whole, of all kinds; in the last row two that have no image.
+CREATE TABLE whole AS SELECT k AS id, labels(k) AS doc, jsonb_build_object('o', jsonb_build_object('a', k % 4, 'b', labels(k))) AS object
+FROM generate_series(1, 2000) k;
+VACUUM ANALYZE whole;
+SELECT penumbra.load('whole', ARRAY['jsonb_array_elements(doc)', $$(jsonb_each(object->'o')).value$$, $$(jsonb_each(object->'o')).key$$,
+  $$jsonb_array_elements(doc)->'k'$$, 'id']);
+SELECT agree('SELECT e, count(*), min(id) FROM whole, jsonb_array_elements(doc) e GROUP BY e');
+SELECT agree('SELECT id, e, n FROM whole LEFT JOIN LATERAL jsonb_array_elements(doc) WITH ORDINALITY u(e, n) ON true WHERE id < 50');
+SELECT agree('SELECT id FROM whole, jsonb_array_elements(doc) e WHERE e > ''"a"'' OR e = ''1.5''');
+SELECT agree('SELECT key, value, count(*) FROM whole, jsonb_each(object->''o'') GROUP BY 1, 2');
+SELECT agree('SELECT e->''k'', count(DISTINCT e) FROM whole, jsonb_array_elements(doc) e GROUP BY 1');
+SELECT agree('SELECT jsonb_array_elements(doc) AS e, sum(id) FROM whole GROUP BY 1');
+INSERT INTO whole VALUES (2001, '[[1, 2, 3, 4, 5.10]]', '{"o": {"a": [1, 2, 3, 4, 5.10]}}');
+VACUUM whole;
+SELECT penumbra.refresh('whole') > 0 AS refreshed;
+SELECT agree('SELECT e, count(*), min(id) FROM whole, jsonb_array_elements(doc) e GROUP BY e');
+SELECT agree('SELECT key, value, count(*) FROM whole, jsonb_each(object->''o'') WHERE id < 900 GROUP BY 1, 2');
+SELECT sum(mismatches) FROM penumbra.verify('whole');
+DROP TABLE whole;
+
 -- Partitions, of which one has its columns in another order.
 CREATE TABLE parted (id int, tags text[]) PARTITION BY RANGE (id);
 CREATE TABLE parted_1 PARTITION OF parted FOR VALUES FROM (0) TO (1000);

@@ -264,7 +264,9 @@ finish_elements(PlannerInfo *root, Index relid, List *open)
 
 	foreach(lc, open)
 	{
-		if (lfirst_node(Var, lc)->varno == (int) relid)
+		const Var  *var = lfirst_node(Var, lc);
+
+		if (var->varno == (int) relid && !add_plain_elements(root, relid, var->varattno))
 			return false;
 	}
 	for (AttrNumber i = 1; list_image_column(call, i) != NULL; i++)
