@@ -21,6 +21,7 @@
 #include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
 #include "optimizer/paths.h"
+#include "optimizer/planner.h"
 #include "optimizer/restrictinfo.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
@@ -36,6 +37,7 @@
 #include "query/paths/scan_paths.h"
 #include "query/paths/subplans.h"
 #include "query/paths/unnest.h"
+#include "query/pipeline/can_fail.h"
 #include "query/pipeline/comparison_key.h"
 #include "query/pipeline/cost.h"
 #include "query/pipeline/pipeline.h"
@@ -539,12 +541,33 @@ join_paths_has_conditions(PlannerInfo *root, const RelOptInfo *rel)
 	return false;
 }
 
+static bool
+can_fail(const Pipeline *pipeline)
+{
+	ListCell   *lc;
+
+	foreach(lc, pipeline_stages(pipeline))
+	{
+		const PipelineStage *stage = lfirst(lc);
+
+		if (stage->kind == PIPELINE_JOIN ? stage->join_kind == PENUMBRA_JOIN_SINGLE
+			: stage->kind == PIPELINE_FILTER && expr_can_fail((Node *) stage->exprs))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * All rows are looked at before the first comes out.  PostgreSQL may end before it meets one that raises an error,
+ * as LIMIT does where an index or a grouping gives the order.
+ */
 void
 join_paths_add_conditions(PlannerInfo *root, RelOptInfo *rel, Path *ordinary)
 {
 	const RelPipeline *planned = base_pipelines_find(root, rel);
 
-	if (planned != NULL && rel_pipeline_check(planned->pipeline))
+	if (planned != NULL && !(limit_needed(root->parse) && can_fail(planned->pipeline)) &&
+		rel_pipeline_check(planned->pipeline))
 		offer_join(root, rel, planned, ordinary);
 }
 
