@@ -243,22 +243,20 @@ bool FindDigits(T value, SmallNumber* number) {
   return true;
 }
 
+template <typename T>
+bool FindShortDigits(T value, SmallNumber* number) {
+  if (!FindDigits(value, number)) return false;
+  DropFinalZeros(number);
+  return true;
+}
+
 }  // namespace
 
 bool DigitsOfFloat(double value, SmallNumber* number) { return FindDigits(value, number); }
 bool DigitsOfFloat(float value, SmallNumber* number) { return FindDigits(value, number); }
 
-bool SmallFromFloat(double value, SmallNumber* number) {
-  if (!FindDigits(value, number)) return false;
-  DropFinalZeros(number);
-  return true;
-}
-
-bool SmallFromFloat(float value, SmallNumber* number) {
-  if (!FindDigits(value, number)) return false;
-  DropFinalZeros(number);
-  return true;
-}
+bool SmallFromFloat(double value, SmallNumber* number) { return FindShortDigits(value, number); }
+bool SmallFromFloat(float value, SmallNumber* number) { return FindShortDigits(value, number); }
 
 double Decimal::ToDouble() const {
   switch (kind_) {

@@ -31,7 +31,6 @@
 #include "query/pipeline/pipeline.h"
 #include "query/pipeline/rel_pipeline.h"
 #include "query/pipeline/stage_scan.h"
-#include "query/pipeline/translation.h"
 
 Node *
 decorrelation_replace(Node *node, void *context)
@@ -481,7 +480,7 @@ decorrelation_of_stage(PipelineStage *given, List *params, ParamValues *values)
 {
 	Decorrelated failed = {NULL};
 	Decorrelated result = {NULL};
-	PipelineStage *stage = palloc(sizeof(PipelineStage));
+	PipelineStage *stage;
 	List	   *keys;
 
 	/* Other readers may have it, too. */
@@ -491,6 +490,7 @@ decorrelation_of_stage(PipelineStage *given, List *params, ParamValues *values)
 		result.is_single_group = given->kind == PIPELINE_AGGREGATION && given->exprs == NIL;
 		return result;
 	}
+	stage = palloc(sizeof(PipelineStage));
 	*stage = *given;
 	if (stage->inputs != NIL)
 	{

@@ -527,6 +527,8 @@ join_paths_has_conditions(PlannerInfo *root, const RelOptInfo *rel)
 {
 	ListCell   *lc;
 
+	if (!root->parse->hasSubLinks)
+		return false;
 	/* Of UPDATE and DELETE it is the target. */
 	if ((root->parse->commandType != CMD_SELECT && root->parse->commandType != CMD_INSERT) ||
 		root->parse->rowMarks != NIL || root->rowMarks != NIL || rel->reloptkind != RELOPT_BASEREL ||
