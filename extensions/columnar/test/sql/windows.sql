@@ -89,6 +89,11 @@ SELECT * FROM windows('SELECT p, o, sum(v), rank() OVER (PARTITION BY o ORDER BY
 SELECT * FROM windows('SELECT r, count(*) FROM (SELECT rank() OVER (PARTITION BY p ORDER BY o) AS r FROM win) s GROUP BY r');
 SELECT * FROM windows('SELECT a.id, s.r FROM win a JOIN (SELECT id, row_number() OVER (ORDER BY id) AS r FROM win) s USING (id) WHERE a.v = 0');
 SELECT * FROM windows('SELECT * FROM (SELECT id, p, row_number() OVER (PARTITION BY p ORDER BY id) AS r FROM win) s WHERE r <= 3');
+-- DISTINCT does not compare what only windows partition and order by
+SELECT * FROM windows('SELECT DISTINCT p, first_value(t) OVER w, count(*) OVER w FROM win WINDOW w AS (PARTITION BY p ORDER BY o, id ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING)');
+SELECT * FROM windows('SELECT DISTINCT p, rank() OVER (PARTITION BY v ORDER BY n + 1, upper(t)) AS r FROM win ORDER BY r DESC, p LIMIT 20');
+SELECT * FROM windows('SELECT DISTINCT count(*) % 3 AS c, max(count(*)) OVER (ORDER BY p) FROM win GROUP BY p ORDER BY 2, 1');
+SELECT * FROM windows('SELECT DISTINCT row_number() OVER (PARTITION BY id % 7 ORDER BY id) % 5 FROM win UNION ALL SELECT p FROM win WHERE id < 9');
 -- DISTINCT ON is the first row of each partition
 SELECT * FROM windows('SELECT DISTINCT ON (p, v) v, p, id, 10 / id AS q FROM win ORDER BY p DESC, v NULLS FIRST, o DESC, id');
 SELECT * FROM windows('SELECT DISTINCT ON (t) t, n, rank() OVER (PARTITION BY p ORDER BY id) FROM win ORDER BY t, n DESC, id LIMIT 5');

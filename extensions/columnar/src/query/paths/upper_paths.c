@@ -45,17 +45,10 @@
 static RelPipeline *
 distinct_rows(PlannerInfo *root, RelOptInfo *output_rel, const PathTarget *target, RelPipeline *planned)
 {
-	Query	   *parse = root->parse;
 	List	   *keys = NIL;
-	ListCell   *lc;
 
-	if (!order_clauses_keys(parse->distinctClause, root->processed_tlist, &keys))
+	if (!order_clauses_keys(root->parse->distinctClause, root->processed_tlist, &keys))
 		return NULL;
-	foreach(lc, target->exprs)
-	{
-		if (!list_member(keys, lfirst(lc)))
-			return NULL;
-	}
 	keys = order_clauses_drop_constants(keys);
 	if (keys == NIL)
 	{
@@ -66,6 +59,7 @@ distinct_rows(PlannerInfo *root, RelOptInfo *output_rel, const PathTarget *targe
 					   (List *) rel_pipeline_normalize(root, planned, (Node *) keys));
 	cost_add_aggregation(planned, list_length(keys), 0, custom_path_ordinary_rows(output_rel));
 	planned->pipeline->top->rows = planned->rows;
+	planned->clauses |= CLAUSE_DISTINCT;
 	return planned;
 }
 

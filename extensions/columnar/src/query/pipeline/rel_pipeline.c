@@ -20,6 +20,7 @@
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/planner.h"
+#include "optimizer/tlist.h"
 #include "parser/parsetree.h"
 #include "rewrite/rewriteManip.h"
 #include "utils/hsearch.h"
@@ -359,6 +360,16 @@ is_flag_of_set_operation(const PlannerInfo *root, const Node *expr)
 		((const Var *) expr)->varattno > list_length(castNode(SetOperationStmt, root->parse->setOperations)->colTypes);
 }
 
+/* DISTINCT keeps the select list.  Targets have what windows partition and order by as well: nobody reads it any more. */
+static bool
+is_lost_by_distinct(const PlannerInfo *root, const RelPipeline *planned, const Node *expr)
+{
+	const Query *parse = root->parse;
+
+	return planned->clauses & CLAUSE_DISTINCT && !parse->hasDistinctOn &&
+		!list_member(get_sortgrouplist_exprs(parse->distinctClause, root->processed_tlist), expr);
+}
+
 List *
 rel_pipeline_map_attribute(Pipeline *pipeline, List *outputs, const Var *position, AttrNumber attno)
 {
@@ -419,7 +430,8 @@ rel_pipeline_set_target(PlannerInfo *root, RelPipeline *planned, const PathTarge
 		Const	   *constant;
 
 		/* The projection above the node computes what needs no input. */
-		if (rel_pipeline_needs_no_input(lfirst(lc)) || is_flag_of_set_operation(root, lfirst(lc)))
+		if (rel_pipeline_needs_no_input(lfirst(lc)) || is_flag_of_set_operation(root, lfirst(lc)) ||
+			is_lost_by_distinct(root, planned, lfirst(lc)))
 		{
 			pipeline->output_map = lappend_int(pipeline->output_map, OUTPUT_IS_NULL);
 			continue;
