@@ -10,7 +10,9 @@
  * An entry is the text of the expression's node tree, its Vars numbered by
  * attribute: a renamed column changes nothing.  Entries are found by a hash of the
  * text.  A table has few numbers, since each takes room in every chunk.  An entry
- * that no query has looked for in a while makes room for another, and for one that
+ * that no query has looked for in a while makes room for another; after some seconds
+ * one that a single query looked for does, so that those that come back keep theirs
+ * while somebody asks one question after the other; and for one that
  * somebody loads does any entry that queries wanted and nobody has loaded.  The other
  * gets a serial of its own: a key of the former stands for nothing then, and no
  * segment has its facts.  The texts are in a file that is read at the server's start; who writes
@@ -68,6 +70,8 @@
 #define TEXT_BYTES_MAX	2000
 /* One that was not looked for so long gives its place to another. */
 #define UNUSED_MS		(10 * 60 * 1000)
+/* What was looked for within so long, and never since, was one query's.  No query is planned for longer. */
+#define ONE_QUERY_MS	(5 * 1000)
 /* So long one that raised an error is not tried again: its row may be gone then. */
 #define FAILED_MS		(60 * 60 * 1000)
 /* Of a table's numbers, how many are kept for what is inside of documents and arrays. */
@@ -80,6 +84,7 @@ typedef struct Entry
 	int			number;
 	uint32		serial;
 	uint64		hash;			/* of the text */
+	TimestampTz first_at;		/* a query looked for it; 0: somebody has loaded it by its name */
 	pg_atomic_uint64 used_at;	/* TimestampTz */
 	TimestampTz failed_at;		/* 0: never */
 	bool		is_wanted;		/* a query would have read it from the cache */
@@ -171,11 +176,23 @@ used_at(Entry *entry)
 	return (TimestampTz) pg_atomic_read_u64(&entry->used_at);
 }
 
-/* Of two that may make room for another, the first of which may be NULL, the one that does.  limit: of lately. */
-static Entry *
-choose_older(Entry *chosen, Entry *entry, ExpressionNeed need, TimestampTz limit)
+static bool
+may_make_room(Entry *entry, ExpressionNeed need, TimestampTz now)
 {
-	if (used_at(entry) >= limit && (need != EXPRESSION_LOADED || entry->is_loaded))
+	TimestampTz last = used_at(entry);
+
+	if (need == EXPRESSION_LOADED && !entry->is_loaded)
+		return true;
+	return TimestampDifferenceExceeds(last, now, UNUSED_MS) ||
+		(entry->first_at != 0 && !TimestampDifferenceExceeds(entry->first_at, last, ONE_QUERY_MS) &&
+		 TimestampDifferenceExceeds(last, now, ONE_QUERY_MS));
+}
+
+/* Of two that may make room for another, the first of which may be NULL, the one that does. */
+static Entry *
+choose_older(Entry *chosen, Entry *entry, ExpressionNeed need, TimestampTz now)
+{
+	if (!may_make_room(entry, need, now))
 		return chosen;
 	return chosen == NULL || used_at(entry) < used_at(chosen) ? entry : chosen;
 }
@@ -184,7 +201,7 @@ choose_older(Entry *chosen, Entry *entry, ExpressionNeed need, TimestampTz limit
 static Entry *
 choose_entry(Oid database, Oid relid, ExpressionNeed need, int *number)
 {
-	TimestampTz limit = GetCurrentTimestamp() - (TimestampTz) UNUSED_MS * 1000;
+	TimestampTz now = GetCurrentTimestamp();
 	Entry	   *own = NULL;
 	Entry	   *any = NULL;
 	uint64		taken = 0;
@@ -192,7 +209,7 @@ choose_entry(Oid database, Oid relid, ExpressionNeed need, int *number)
 	while ((any = next_entry(database, relid, any)) != NULL)
 	{
 		taken |= UINT64CONST(1) << (any->number - MaxHeapAttributeNumber - 1);
-		own = choose_older(own, any, need, limit);
+		own = choose_older(own, any, need, now);
 	}
 	*number = own == NULL ? 0 : own->number;
 	for (int i = 0; i < COLUMN_KEY_EXPRESSIONS; i++)
@@ -206,7 +223,7 @@ choose_entry(Oid database, Oid relid, ExpressionNeed need, int *number)
 
 			if (!OidIsValid(entry->database))
 				return entry;
-			any = choose_older(any, entry, need, limit);
+			any = choose_older(any, entry, need, now);
 		}
 		return control->entry_count < ENTRIES ? &control->entries[control->entry_count++] : any;
 	}
@@ -219,6 +236,7 @@ add_entry(Oid database, Oid relid, ExpressionNeed need, int number, const char *
 {
 	int			chosen;
 	Entry	   *entry = choose_entry(database, relid, need, &chosen);
+	TimestampTz now = GetCurrentTimestamp();
 
 	if (entry == NULL)
 		return NULL;
@@ -228,9 +246,10 @@ add_entry(Oid database, Oid relid, ExpressionNeed need, int number, const char *
 		.number = number == 0 ? chosen : number,
 		.serial = control->next_serial++,
 		.hash = hash,
+		.first_at = need == EXPRESSION_LOADED ? 0 : now,
 		.is_loaded = need == EXPRESSION_LOADED,
 	};
-	pg_atomic_init_u64(&entry->used_at, (uint64) GetCurrentTimestamp());
+	pg_atomic_init_u64(&entry->used_at, (uint64) now);
 	strcpy(text_of(entry), text);
 	return entry;
 }
@@ -285,8 +304,11 @@ cached_expression_find(Oid relid, Node *expr, ExpressionNeed need, ColumnKey *ke
 		entry = find_entry(MyDatabaseId, relid, hash);
 		if (entry == NULL && (need >= EXPRESSION_NEEDED || has_room(MyDatabaseId, relid)))
 			entry = add_entry(MyDatabaseId, relid, need, 0, text, hash);
-		if (entry != NULL)
-			entry->is_loaded |= need == EXPRESSION_LOADED;
+		if (entry != NULL && need == EXPRESSION_LOADED)
+		{
+			entry->first_at = 0;
+			entry->is_loaded = true;
+		}
 	}
 	now = GetCurrentTimestamp();
 	is_found = entry != NULL && !failed_lately(entry, now);

@@ -276,6 +276,13 @@ SELECT count(*) FROM penumbra.columns WHERE relid = 'wanted_20'::regclass AND ca
 SELECT penumbra.load('wanted_20', ARRAY['doc->>''path 65''']);
 SELECT penumbra.load('asked', ARRAY(SELECT format('doc->>''path %s''', i) FROM generate_series(1, 63) i));
 SELECT count(*) FROM penumbra.columns WHERE relid = 'asked'::regclass AND cached_pages > 0;
+-- Five seconds later what one query alone wanted makes room for what another wants; what is loaded by its name does not.
+SET penumbra.mode = require;
+SELECT count(doc->>'new') FROM wanted_1;
+SELECT pg_sleep(5.1);
+SELECT count(doc->>'new') FROM wanted_1;
+SELECT count(doc->>'new') FROM asked;
+SET penumbra.mode = prefer;
 DO $$
 BEGIN
   FOR i IN 1..20 LOOP
