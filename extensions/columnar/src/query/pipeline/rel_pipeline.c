@@ -360,7 +360,7 @@ is_flag_of_set_operation(const PlannerInfo *root, const Node *expr)
 		((const Var *) expr)->varattno > list_length(castNode(SetOperationStmt, root->parse->setOperations)->colTypes);
 }
 
-/* DISTINCT keeps the select list.  Targets have what windows partition and order by as well: nobody reads it any more. */
+/* DISTINCT keeps the select list.  Targets also have what windows partition and order by: nobody reads it any more. */
 static bool
 is_lost_by_distinct(const PlannerInfo *root, const RelPipeline *planned, const Node *expr)
 {
