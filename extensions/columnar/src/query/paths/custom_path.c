@@ -17,6 +17,7 @@
 #include "rewrite/rewriteManip.h"
 
 #include "query/paths/custom_path.h"
+#include "query/paths/early_expressions.h"
 #include "query/paths/external_rows_plan.h"
 #include "query/paths/separate_readers.h"
 #include "query/pipeline/cost.h"
@@ -230,6 +231,7 @@ custom_path_plan(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path, List
 	separate_readers(path->pipeline);
 	/* Joins are remembered by the hundred and translated when one is the plan; see start() if this refuses. */
 	planning_current()->root = root;
+	early_expressions(path->pipeline);
 	if (!path->pipeline->is_checked)
 		(void) rel_pipeline_check(path->pipeline);
 	if (!external_rows_plan_find_plans(root, path->pipeline, custom_plans))

@@ -12,6 +12,7 @@
 #include "query/pipeline/pipeline.h"
 #include "query/pipeline/stage_kind.h"
 #include "query/pipeline/stages.h"
+#include "query/pipeline/translate_expr.h"
 #include "query/pipeline/translation.h"
 
 /* Each stage of a query is translated with all that are below it, so these have to be few. */
@@ -122,4 +123,15 @@ bool
 stages_add_to_plan(Translation *translation, const Pipeline *pipeline)
 {
 	return add_to_plan(translation, pipeline->top, 0) && translation_finish(translation);
+}
+
+bool
+stages_expr_can_fail(PipelineStage *stage, Node *expr)
+{
+	Translation *translation = translation_begin(NULL, NULL);
+	PenumbraExpr translated = add_to_plan(translation, stage, 0) ? translate_expr(translation, expr) : -1;
+	bool		can_fail = translated < 0 || penumbra_plan_expr_can_fail(translation->plan, translated);
+
+	translation_end(translation);
+	return can_fail;
 }

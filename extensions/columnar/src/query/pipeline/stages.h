@@ -23,4 +23,7 @@ extern List *stage_outputs(const PipelineStage *stage);
 /* Adds all stages and finishes the plan.  False: refused, see translation->reason. */
 extern bool stages_add_to_plan(Translation *translation, const Pipeline *pipeline);
 
+/* Whether the expression of the stage's outputs can end an execution with an error, or is none of the engine's. */
+extern bool stages_expr_can_fail(PipelineStage *stage, Node *expr);
+
 #endif							/* PENUMBRA_STAGES_H */
