@@ -251,7 +251,8 @@ is_suitable(const EarlyExpressions *early, Node *expr)
 		case T_CaseExpr:
 		case T_CoalesceExpr:
 		case T_MinMaxExpr:
-			return is_costly_walker(expr, NULL) && reads_only(expr, early->columns) && !contain_volatile_functions(expr);
+			return is_costly_walker(expr, NULL) && reads_only(expr, early->columns) &&
+				!contain_volatile_functions(expr);
 		default:
 			return false;
 	}
