@@ -77,7 +77,8 @@ stage_scan_translate_pair(Translation *translation, Node *condition)
 	ListCell   *lc;
 
 	translation->conditional_depth++;	/* there may be no pairs */
-	foreach(lc, pull_var_clause(condition, PVC_RECURSE_AGGREGATES | PVC_RECURSE_PLACEHOLDERS))
+	foreach(lc, pull_var_clause(condition, PVC_RECURSE_AGGREGATES | PVC_RECURSE_WINDOWFUNCS |
+								   PVC_RECURSE_PLACEHOLDERS))
 	{
 		PenumbraType type;
 		Var		   *var = lfirst(lc);
