@@ -424,10 +424,13 @@ subplans_join_rows(RelPipeline *planned, const SubqueryRows *rows, PenumbraJoinK
 	(void) join_rows(planned, rows, kind, keys, probes, 1);
 }
 
+/* Of the subquery's rows: a row that is built and then looked for without a match costs so many that a filter drops. */
+#define KEPT_ROW_TIMES 4
+
 void
 subplans_join_smaller_side(RelPipeline *planned, const SubqueryRows *rows, List *keys, bool keeps_all)
 {
-	if (planned->rows < rows->planned->input_rows)
+	if (planned->rows * (keeps_all ? KEPT_ROW_TIMES : 1) < rows->planned->input_rows)
 		subplans_join_rows(planned, rows, keeps_all ? PENUMBRA_JOIN_RIGHT : PENUMBRA_JOIN_INNER, rows->keys, false);
 	else
 		subplans_join_rows(planned, rows, keeps_all ? PENUMBRA_JOIN_LEFT : PENUMBRA_JOIN_INNER, keys, true);
@@ -633,12 +636,16 @@ join_scalar(PlannerInfo *root, RelPipeline *planned, Node *clause, const Subplan
 	*value = value_or_empty(&rows, 0);
 	replacements.values = list_make1(*value);
 	clause = decorrelation_replace(clause, &replacements);
-	/* A row without a group does not pass, nor does its condition fail. */
-	if (rows.is_unique && bms_is_member(linitial_node(Var, rows.values)->varno, find_nonnullable_rels(clause)) &&
-		!expr_can_fail(clause))
-		subplans_join_smaller_side(planned, &rows, keys, false);
+	if (rows.is_unique)
+	{
+		/* A row without a group does not pass, nor does its condition fail. */
+		bool		keeps_all = expr_can_fail(clause) ||
+			!bms_is_member(linitial_node(Var, rows.values)->varno, find_nonnullable_rels(clause));
+
+		subplans_join_smaller_side(planned, &rows, keys, keeps_all);
+	}
 	else
-		subplans_join_rows(planned, &rows, rows.is_unique ? PENUMBRA_JOIN_LEFT : PENUMBRA_JOIN_SINGLE, keys, true);
+		subplans_join_rows(planned, &rows, PENUMBRA_JOIN_SINGLE, keys, true);
 	return true;
 }
 
