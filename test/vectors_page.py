@@ -300,6 +300,9 @@ its rows have cost about as much as the engine's work, the engine computes all a
 PostgreSQL computes recursive terms with set operations, window functions, `DISTINCT` or `GROUP BY`, with functions of
 arrays that it carries along, and without a table in the query.
 
+When `HAVING` is all that tells which groups `LIMIT` wants, and an index has them in the order of `ORDER BY`,
+PostgreSQL's plan runs first likewise: the groups may be the first ones, or none.
+
 The rows of the smaller side filter the scan of the larger one, before its columns are decoded. Which side is smaller is
 estimated; a join that finds otherwise starts anew the other way round (`EXPLAIN ANALYZE`: "Sides Swapped"). Memory is
 bounded by `work_mem` times `hash_mem_multiplier`, for each thread; past it both sides go to disk by partitions.

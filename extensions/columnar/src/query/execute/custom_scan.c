@@ -266,7 +266,7 @@ exec_forward(PenumbraScanState *state)
 	TupleTableSlot *slot = node->ss.ss_ScanTupleSlot;
 
 	if (!state->is_started && state->ordinary == NULL && state->left_ordinary == NULL &&
-		state->pipeline->ordinary_rows > 0)
+		(state->pipeline->ordinary_rows > 0 || state->pipeline->ordinary_input_rows > 0))
 		ordinary_plan_try(state, slot);
 	if (!state->is_started && state->ordinary == NULL)
 		engine_run_start(state);

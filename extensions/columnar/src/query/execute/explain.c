@@ -373,6 +373,18 @@ explain_recalled(const PenumbraExecStats *stats, ExplainState *es)
 	}
 }
 
+/* How far PostgreSQL's plan is run before the engine takes over. */
+static void
+explain_ordinary_first(const Pipeline *pipeline, ExplainState *es)
+{
+	const double rows = Max(pipeline->ordinary_rows, pipeline->ordinary_input_rows);
+	const char *of = pipeline->ordinary_input_rows > 0 ? " below its groups" : "";
+
+	if (rows > 0)
+		ExplainPropertyText("Ordinary Plan First",
+							es->costs ? psprintf("up to %.0f rows%s", rows, of) : psprintf("some rows%s", of), es);
+}
+
 static void
 explain_report(const ScanReport *report, bool has_tree, ExplainState *es)
 {
@@ -435,9 +447,7 @@ explain_custom_scan(CustomScanState *node, List *ancestors, ExplainState *es)
 					 ((Scan *) node->ss.ps.plan)->scanrelid == 0 || es->verbose, es);
 	fetched_columns_explain(state, es);
 	explain_calls(state->pipeline, report, shows_rows, es);
-	if (state->pipeline->ordinary_rows > 0)
-		ExplainPropertyText("Ordinary Plan First",
-							es->costs ? psprintf("up to %.0f rows", state->pipeline->ordinary_rows) : "some rows", es);
+	explain_ordinary_first(state->pipeline, es);
 	if (report->ordinary_reason != NULL)
 		ExplainPropertyText("Ordinary Plan Used", report->ordinary_reason, es);
 	if (es->analyze && state->parallel != NULL)

@@ -116,6 +116,78 @@ ordinary_plan_start(PenumbraScanState *state, const char *reason)
 	start(state);
 }
 
+/* It is not ended: CTEs that it began to read may have other readers later. */
+static void
+leave(PenumbraScanState *state, TupleTableSlot *slot)
+{
+	ExecClearTuple(slot);
+	held_rows_drop(state);
+	state->left_ordinary = state->ordinary;
+	state->ordinary = NULL;
+}
+
+/*
+ * Counts the rows that a node gives, and ends them after so many.  A stack, because
+ * the node may have another plan below it that is tried.
+ */
+typedef struct RowMeter
+{
+	PlanState  *node;
+	ExecProcNodeMtd next;		/* the node's own */
+	double		rows;
+	double		rows_max;
+	struct RowMeter *outer;
+} RowMeter;
+
+static RowMeter *meters = NULL;
+
+static TupleTableSlot *
+metered_next(PlanState *node)
+{
+	RowMeter   *meter = meters;
+
+	while (meter->node != node)
+		meter = meter->outer;
+	if (meter->rows > meter->rows_max)
+		return NULL;
+	meter->rows++;
+	return meter->next(node);
+}
+
+/* The node below groups, and the sorts and projections around them. */
+static PlanState *
+input_of_groups(PlanState *node)
+{
+	while (IsA(node, LimitState) || IsA(node, ResultState) || IsA(node, SortState) ||
+		   IsA(node, IncrementalSortState) || IsA(node, GroupState) || IsA(node, AggState))
+		node = outerPlanState(node);
+	return node;
+}
+
+/* Holds all rows, or as many as come before the input is cut off, which it tells. */
+static bool
+hold_metered(PenumbraScanState *state, TupleTableSlot *slot)
+{
+	RowMeter	meter = {.node = input_of_groups(state->ordinary), .rows_max = state->pipeline->ordinary_input_rows};
+
+	meter.next = meter.node->ExecProcNodeReal;
+	meter.outer = meters;
+	meters = &meter;
+	ExecSetExecProcNode(meter.node, metered_next);
+	PG_TRY();
+	{
+		while (ordinary_plan_next(state, slot))
+			held_rows_add(state, slot);
+	}
+	PG_FINALLY();
+	{
+		meters = meter.outer;
+		ExecSetExecProcNode(meter.node, meter.next);
+	}
+	PG_END_TRY();
+	return meter.rows <= meter.rows_max;
+}
+
 void
 ordinary_plan_try(PenumbraScanState *state, TupleTableSlot *slot)
 {
@@ -123,16 +195,18 @@ ordinary_plan_try(PenumbraScanState *state, TupleTableSlot *slot)
 
 	start(state);
 	held_rows_begin(state, slot);
+	if (state->pipeline->ordinary_input_rows > 0)
+	{
+		if (!hold_metered(state, slot))
+			leave(state, slot);
+		return;
+	}
 	while (ordinary_plan_next(state, slot))
 	{
 		held_rows_add(state, slot);
 		if (++rows <= state->pipeline->ordinary_rows)
 			continue;
-		/* It is not ended: CTEs that it began to read may have other readers later. */
-		ExecClearTuple(slot);
-		held_rows_drop(state);
-		state->left_ordinary = state->ordinary;
-		state->ordinary = NULL;
+		leave(state, slot);
 		return;
 	}
 }

@@ -16,7 +16,7 @@
 extern void ordinary_plan_start(PenumbraScanState *state, const char *reason);
 /*
  * Holds the rows of the plan, which gives them all from here on, unless there are more than the pipeline's
- * ordinary_rows: then it is left.
+ * ordinary_rows, or it reads more than its ordinary_input_rows: then it is left.
  */
 extern void ordinary_plan_try(PenumbraScanState *state, TupleTableSlot *slot);
 /* Whether some node initialises its ordinary plan just now: a node that begins is below that. */

@@ -23,11 +23,14 @@
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
+#include "optimizer/planner.h"
 #include "optimizer/restrictinfo.h"
 
 #include "query/paths/base_pipelines.h"
 #include "query/paths/core_path.h"
+#include "query/paths/window_reads.h"
 #include "query/pipeline/cost.h"
+#include "query/pipeline/init_plans.h"
 #include "query/pipeline/rel_pipeline.h"
 #include "query/planning/node_kinds.h"
 #include "query/planning/path_walk.h"
@@ -147,27 +150,51 @@ cost_of_scan(const PlannerInfo *root, const Path *path)
 	return total_cost + found.rows * HASH_BUILD_COST + found.count * 2 * path->rows * HASH_PROBE_COST;
 }
 
-/* All rows of a table, read one by one. */
-static bool
-is_whole_table(const Path *path)
+/* How near the rows are that LIMIT wants. */
+typedef enum FirstRows
 {
+	FIRST_ROWS_EARLY,			/* as near as their share says: a table's, read one by one, and their groups */
+	FIRST_ROWS_ANYWHERE,		/* filtered, joined or sorted, they may all come last */
+	FIRST_ROWS_LAST,			/* behind all others: a window reads to the end of these */
+} FirstRows;
+
+/* As their rows come. */
+static bool
+gives_all_groups(const Path *path)
+{
+	return (IsA(path, GroupPath) && ((const GroupPath *) path)->qual == NIL) ||
+		(IsA(path, AggPath) && ((const AggPath *) path)->aggstrategy == AGG_SORTED &&
+		 ((const AggPath *) path)->qual == NIL);
+}
+
+static FirstRows
+first_rows_of(PlannerInfo *root, const Path *path)
+{
+	FirstRows	first = FIRST_ROWS_EARLY;
 	const Path *subpath;
 
-	while ((subpath = path_walk_input(path)) != NULL)
+	for (; (subpath = path_walk_input(path)) != NULL; path = subpath)
 	{
-		if (!IsA(path, ProjectionPath))
-			return false;
-		path = subpath;
+		if (IsA(path, WindowAggPath))
+		{
+			WindowReads reads = window_reads_of(root, (const WindowAggPath *) path);
+
+			if (reads == WINDOW_READS_ALL)
+				return FIRST_ROWS_LAST;
+			if (reads != WINDOW_READS_BEHIND || compat_run_conditions((const WindowAggPath *) path) != NIL)
+				first = FIRST_ROWS_ANYWHERE;
+		}
+		else if (!IsA(path, ProjectionPath) && !gives_all_groups(path))
+			first = FIRST_ROWS_ANYWHERE;
 	}
 	return IS_SIMPLE_REL(path->parent) && path->parent->rtekind == RTE_RELATION &&
-		path->parent->baserestrictinfo == NIL;
+		path->parent->baserestrictinfo == NIL ? first : FIRST_ROWS_ANYWHERE;
 }
 
 /*
- * LIMIT ends a path early if the rows that it wants are as near as their share
- * says.  Where rows are filtered, joined or grouped they may all come last: the
- * mean of both is at most as many times wrong one way as the other.  They do
- * not come last in each execution of a subquery that is run for many rows.
+ * LIMIT ends a path early if the rows that it wants are near.  Where they may be
+ * anywhere, the mean of both is at most as many times wrong one way as the other.
+ * They do not come last in each execution of a subquery that is run for many rows.
  */
 static Cost
 cost_of_limit(PlannerInfo *root, const Path *limit, const Path *subpath)
@@ -176,8 +203,13 @@ cost_of_limit(PlannerInfo *root, const Path *limit, const Path *subpath)
 	Cost		startup = subpath->startup_cost * all / Max(subpath->total_cost, 1);
 	Cost		early = startup + Max(limit->total_cost - subpath->startup_cost, 0);
 	Cost		least = is_of_ours(subpath) ? COST_ABOVE_OURS : 0;
+	FirstRows	first = first_rows_of(root, subpath);
 
-	return least + (planning_level_is_repeated(root) || is_whole_table(subpath) ? early : sqrt(Min(early, all) * all));
+	if (first == FIRST_ROWS_LAST)
+		return least + all;
+	if (first == FIRST_ROWS_EARLY || planning_level_is_repeated(root))
+		return least + early;
+	return least + sqrt(Min(early, all) * all);
 }
 
 Cost
@@ -213,6 +245,38 @@ core_path_cost(PlannerInfo *root, const Path *path)
 /* add_path() takes a path for cheaper that costs 1 % less. */
 #define WINNING_SHARE 0.98
 
+static bool
+finds_second_row_walker(Node *node, void *context)
+{
+	PlannerInfo *root = context;
+
+	if (node == NULL)
+		return false;
+	if (IsA(node, SubPlan) && ((SubPlan *) node)->parParam != NIL && subplan_has_second_row(root, (SubPlan *) node))
+		return true;
+	return expression_tree_walker(node, finds_second_row_walker, context);
+}
+
+/*
+ * Whether LIMIT may end before a row whose subquery finds two rows, which is an
+ * error: in an order that PostgreSQL has below the subquery, without a sort above it.
+ */
+static bool
+may_end_before_error(PlannerInfo *root)
+{
+	bool		can_fail = false;
+
+	for (; root != NULL; root = root->parent_root)
+	{
+		can_fail |= root->parse->hasSubLinks &&
+			(finds_second_row_walker((Node *) root->parse->jointree->quals, root) ||
+			 finds_second_row_walker((Node *) root->parse->targetList, root));
+		if (can_fail && limit_needed(root->parse))
+			return true;
+	}
+	return false;
+}
+
 /*
  * Drops paths that are kept for their order, though by our estimates of rows
  * ours costs less even with a sort above it, and starts earlier.
@@ -231,7 +295,7 @@ drop_worse_orders(PlannerInfo *root, RelOptInfo *rel, const Path *ours)
 			path->startup_cost < ours->startup_cost)
 			continue;
 		compat_cost_sort(&sorted, root, path->pathkeys, ours);
-		if (core_path_cost(root, path) > sorted.total_cost)
+		if (core_path_cost(root, path) > sorted.total_cost && !may_end_before_error(root))
 			rel->pathlist = foreach_delete_current(rel->pathlist, lc);
 	}
 }
@@ -247,7 +311,24 @@ core_path_outbid(PlannerInfo *root, Path *ours, const Path *core_path)
 	ours->total_cost = total_cost;
 }
 
-/* Where Penumbra is forced there is no choice. */
+/* Those that are kept for their order. */
+static List *
+ordered_paths(const RelOptInfo *rel)
+{
+	List	   *ordered = NIL;
+	ListCell   *lc;
+
+	foreach(lc, rel->pathlist)
+	{
+		Path	   *path = lfirst(lc);
+
+		if (path->pathkeys != NIL && path->param_info == NULL && !path_is_ours(path))
+			ordered = lappend(ordered, path);
+	}
+	return ordered;
+}
+
+/* Where Penumbra is forced there is no choice but that of ordinary plans above. */
 void
 core_path_offer(PlannerInfo *root, RelOptInfo *rel, PenumbraPath *path, const Path *core_path)
 {
@@ -258,7 +339,7 @@ core_path_offer(PlannerInfo *root, RelOptInfo *rel, PenumbraPath *path, const Pa
 	path->total_cost = ours->total_cost;
 	if (MODE_IS_FORCED())
 	{
-		rel->pathlist = list_make1(path);
+		rel->pathlist = lcons(path, may_end_before_error(root) ? ordered_paths(rel) : NIL);
 		rel->partial_pathlist = NIL;
 		return;
 	}

@@ -13,6 +13,8 @@
 #include "nodes/nodeFuncs.h"
 #include "optimizer/clauses.h"
 #include "optimizer/optimizer.h"
+#include "optimizer/pathnode.h"
+#include "optimizer/paths.h"
 #include "optimizer/restrictinfo.h"
 #include "rewrite/rewriteManip.h"
 
@@ -96,12 +98,9 @@ custom_path_copy_node(const Path *path)
 	return bytes == 0 ? NULL : memcpy(palloc(bytes), path, bytes);
 }
 
-/*
- * The cheapest path that is not ours.  Copied, because add_path() frees the
- * node of a path that a new one dominates, and ours shall dominate it.
- */
-Path *
-custom_path_cheapest_ordinary(RelOptInfo *rel, bool copy)
+/* Of the rows that are wanted, all if the fraction is 0. */
+static Path *
+cheapest_of_fraction(RelOptInfo *rel, double fraction)
 {
 	Path	   *cheapest = NULL;
 	ListCell   *lc;
@@ -112,10 +111,50 @@ custom_path_cheapest_ordinary(RelOptInfo *rel, bool copy)
 
 		if (path->param_info != NULL || path_is_ours(path) || path_node_bytes(path) == 0)
 			continue;
-		if (cheapest == NULL || path->total_cost < cheapest->total_cost)
+		if (cheapest == NULL || (fraction > 0 ? compare_fractional_path_costs(path, cheapest, fraction) < 0
+								 : path->total_cost < cheapest->total_cost))
 			cheapest = path;
 	}
+	return cheapest;
+}
+
+/*
+ * Copied, because add_path() frees the node of a path that a new one dominates,
+ * and ours shall dominate it.
+ */
+Path *
+custom_path_cheapest_ordinary(RelOptInfo *rel, bool copy)
+{
+	Path	   *cheapest = cheapest_of_fraction(rel, 0);
+
 	return cheapest != NULL && copy ? custom_path_copy_node(cheapest) : cheapest;
+}
+
+/*
+ * Which share of the relation's rows, in this order, the level asks for, as
+ * get_cheapest_fractional_path() takes it; 0: all.  A sort asks for all, and so
+ * may what makes groups of tables' and joins' rows.
+ */
+static double
+wanted_fraction(PlannerInfo *root, RelOptInfo *rel, List *pathkeys)
+{
+	const Query *parse = root->parse;
+
+	if (!pathkeys_contained_in(root->sort_pathkeys, pathkeys) ||
+		(!IS_UPPER_REL(rel) && (parse->hasAggs || parse->groupClause != NIL || parse->groupingSets != NIL ||
+								parse->distinctClause != NIL || parse->hasWindowFuncs)))
+		return 0;
+	if (root->tuple_fraction < 1)
+		return root->tuple_fraction;
+	return root->tuple_fraction / clamp_row_est(custom_path_ordinary_rows(rel));
+}
+
+Path *
+custom_path_ordinary(PlannerInfo *root, RelOptInfo *rel, List *pathkeys)
+{
+	Path	   *cheapest = cheapest_of_fraction(rel, wanted_fraction(root, rel, pathkeys));
+
+	return cheapest == NULL ? NULL : custom_path_copy_node(cheapest);
 }
 
 double

@@ -23,9 +23,14 @@ extern PenumbraPath *custom_path_create(PlannerInfo *root, RelOptInfo *rel, Path
 										Path *ordinary);
 /* The path's node without what is below it; NULL: of a kind that is not known. */
 extern Path *custom_path_copy_node(const Path *path);
-/* The cheapest path that is not ours. */
+/* The cheapest path that is not ours; its rows are all read. */
 extern Path *custom_path_cheapest_ordinary(RelOptInfo *rel, bool copy);
-/* The rows that it expects; 1: there is none. */
+/*
+ * A copy of the one that runs where the engine gives up: the cheapest for as many rows as the level asks for in the
+ * order of pathkeys, so that it ends before the rows that PostgreSQL's plan would not have read.
+ */
+extern Path *custom_path_ordinary(PlannerInfo *root, RelOptInfo *rel, List *pathkeys);
+/* The rows that the cheapest expects; 1: there is none. */
 extern double custom_path_ordinary_rows(RelOptInfo *rel);
 /* A callback of CustomPathMethods. */
 extern Plan *custom_path_plan(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path, List *tlist, List *clauses,

@@ -456,7 +456,7 @@ static bool
 add_group_below_having(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel, List *having)
 {
 	PathTarget *target = output_rel->reltarget;
-	Path	   *ordinary = custom_path_cheapest_ordinary(output_rel, false);
+	Path	   *ordinary = custom_path_ordinary(root, output_rel, NIL);
 	List	   *kept = NIL;
 	PathTarget *below;
 	RelPipeline *planned;
@@ -482,7 +482,7 @@ add_group_below_having(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *out
 	path->custom.path.startup_cost += cost.startup;
 	path->custom.path.total_cost += cost.startup + cost.per_tuple * planned->rows;
 	path->custom.path.rows = clamp_row_est(planned->rows * clauselist_selectivity(root, kept, 0, JOIN_INNER, NULL));
-	core_path_offer(root, output_rel, path, ordinary);
+	core_path_offer(root, output_rel, path, custom_path_cheapest_ordinary(output_rel, false));
 	return true;
 }
 

@@ -506,7 +506,7 @@ consider_pair(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *probe_rel, Rel
 
 /* A path for the join alone, without what the query does with it. */
 static void
-offer_join(PlannerInfo *root, RelOptInfo *joinrel, const RelPipeline *planned, Path *ordinary)
+offer_join(PlannerInfo *root, RelOptInfo *joinrel, const RelPipeline *planned, Path *ordinary, const Path *core_path)
 {
 	RelPipeline finished = *planned;
 	PenumbraPath *path;
@@ -519,7 +519,7 @@ offer_join(PlannerInfo *root, RelOptInfo *joinrel, const RelPipeline *planned, P
 							  ordinary);
 	path->scan_exprs = joinrel->reltarget->exprs;
 	path->custom.flags |= CUSTOMPATH_SUPPORT_PROJECTION;
-	core_path_offer(root, joinrel, path, ordinary);
+	core_path_offer(root, joinrel, path, core_path);
 }
 
 bool
@@ -570,7 +570,7 @@ join_paths_add_conditions(PlannerInfo *root, RelOptInfo *rel, Path *ordinary)
 
 	if (planned != NULL && !(limit_needed(root->parse) && can_fail(planned->pipeline)) &&
 		rel_pipeline_check(planned->pipeline))
-		offer_join(root, rel, planned, ordinary);
+		offer_join(root, rel, planned, ordinary, ordinary);
 }
 
 /* Whether the engine may compute joins of the query level, and this one has paths to compete with. */
@@ -772,6 +772,7 @@ join_paths_add(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outer_rel,
 						  (MODE_IS_FORCED() || core_path->total_cost != best->core_cost)))
 	{
 		best->core_cost = core_path->total_cost;
-		offer_join(root, joinrel, best, custom_path_cheapest_ordinary(joinrel, true));
+		offer_join(root, joinrel, best, custom_path_ordinary(root, joinrel, NIL),
+				   custom_path_cheapest_ordinary(joinrel, false));
 	}
 }

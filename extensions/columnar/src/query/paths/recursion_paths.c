@@ -9,9 +9,9 @@
 
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
-#include "optimizer/pathnode.h"
 
 #include "query/paths/custom_path.h"
+#include "query/paths/ordinary_first.h"
 #include "query/paths/recursion_paths.h"
 #include "query/planning/node_kinds.h"
 #include "query/planning/planning.h"
@@ -53,28 +53,23 @@ recursion_paths_all_rows_are_read(PlannerInfo *root)
 /*
  * Nobody knows how many rows a recursion has, nor in how many iterations: of a
  * walk from one row PostgreSQL expects some hundreds.  So where its plan seems to
- * cost less it runs first, and is given up when its rows have cost about as much
- * as all of ours.  Its rows wait until then, which is right only where all are read.
+ * cost less it runs first.
  */
 void
 recursion_paths_offer_after_ordinary(PlannerInfo *root, RelOptInfo *output_rel, const RelPipeline *planned)
 {
-	RelPipeline *copy = rel_pipeline_copy(planned);
-	PathTarget *target = output_rel->reltarget;
 	Path	   *ordinary = custom_path_cheapest_ordinary(output_rel, true);
 	PenumbraPath *path;
 	Cost		cost;
 
-	if (ordinary == NULL || ordinary->total_cost < TRIED_COST_MIN || !recursion_paths_all_rows_are_read(root) ||
-		!rel_pipeline_set_target(root, copy, target) || !rel_pipeline_check(copy->pipeline))
+	if (ordinary == NULL || ordinary->total_cost < TRIED_COST_MIN || !recursion_paths_all_rows_are_read(root))
 		return;
-	path = custom_path_create(root, output_rel, target, NODE_RECURSION, copy, ordinary);
+	path = ordinary_first_create(root, output_rel, output_rel->reltarget, NODE_RECURSION, planned, ordinary);
+	if (path == NULL)
+		return;
 	cost = path->custom.path.total_cost;
 	if (cost <= ordinary->total_cost)
 		return;
-	path->scan_exprs = target->exprs;
 	path->pipeline->ordinary_rows = clamp_row_est(cost / (ordinary->total_cost / ordinary->rows));
-	path->custom.path.rows = ordinary->rows;
-	path->custom.path.startup_cost = path->custom.path.total_cost = path->total_cost = ordinary->total_cost * 0.98;
-	add_path(output_rel, &path->custom.path);
+	ordinary_first_offer(output_rel, path, ordinary);
 }

@@ -18,6 +18,7 @@
 #include "query/paths/group_paths.h"
 #include "query/paths/limits.h"
 #include "query/paths/order_clauses.h"
+#include "query/paths/ordinary_first.h"
 #include "query/paths/recursion_paths.h"
 #include "query/paths/row_order.h"
 #include "query/paths/set_operations.h"
@@ -281,6 +282,7 @@ add_limited(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel)
 	limited.rows = custom_path_ordinary_rows(output_rel);
 	*planned = limited;
 	planned->before_sort = NULL;
+	ordinary_first_offer_groups(root, output_rel, target, planned);
 	(void) upper_targets_finish(root, UPPERREL_FINAL, planned, CLAUSE_LIMIT, output_rel, target, NODE_TOP_N,
 						 root->sort_pathkeys);
 }

@@ -34,13 +34,13 @@ upper_targets_finish_stage(PlannerInfo *root, UpperRelationKind stage, RelPipeli
 	planned->clauses |= done;
 	if (!rel_pipeline_remember_stage(root, stage, output_rel, planned))
 		return;
-	ordinary = custom_path_cheapest_ordinary(output_rel, true);
+	ordinary = custom_path_ordinary(root, output_rel, pathkeys);
 	if (ordinary == NULL || !equal(ordinary->pathtarget->exprs, target->exprs))
 		return;
 	path = custom_path_create(root, output_rel, target, kind, planned, ordinary);
 	path->scan_exprs = target->exprs;
 	path->custom.path.pathkeys = pathkeys;
-	core_path_offer(root, output_rel, path, ordinary);
+	core_path_offer(root, output_rel, path, custom_path_cheapest_ordinary(output_rel, false));
 }
 
 bool
@@ -196,7 +196,7 @@ finish_below_projection(PlannerInfo *root, UpperRelationKind stage, RelPipeline 
 	planned->is_below_projection = true;
 	if (planned->before_sort != NULL)
 		planned->before_sort->is_below_projection = true;
-	ordinary = custom_path_cheapest_ordinary(output_rel, false);
+	ordinary = custom_path_ordinary(root, output_rel, pathkeys);
 	if (ordinary == NULL || !equal(ordinary->pathtarget->exprs, target->exprs))
 		return false;
 	ordinary = upper_targets_ordinary_below(ordinary, below);
@@ -207,7 +207,7 @@ finish_below_projection(PlannerInfo *root, UpperRelationKind stage, RelPipeline 
 	path->custom.path.pathkeys = pathkeys;
 	path->custom.path.startup_cost += target->cost.startup;
 	path->custom.path.total_cost += target->cost.startup + target->cost.per_tuple * path->custom.path.rows;
-	core_path_offer(root, output_rel, path, ordinary);
+	core_path_offer(root, output_rel, path, custom_path_cheapest_ordinary(output_rel, false));
 	return true;
 }
 

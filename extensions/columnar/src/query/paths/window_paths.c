@@ -32,6 +32,7 @@
 #include "query/paths/partition_totals.h"
 #include "query/paths/subplans.h"
 #include "query/paths/window_paths.h"
+#include "query/paths/window_reads.h"
 #include "query/pipeline/can_fail.h"
 #include "query/pipeline/cost.h"
 #include "query/pipeline/pipeline.h"
@@ -96,37 +97,6 @@ window_paths_find(RelOptInfo *output_rel)
 
 /* ---------------------------------------------------------------- the engine's functions */
 
-typedef struct WindowFunctions
-{
-	Index		winref;
-	List	   *found;
-} WindowFunctions;
-
-static bool
-window_functions_walker(Node *node, void *context)
-{
-	WindowFunctions *functions = context;
-
-	if (node == NULL)
-		return false;
-	if (IsA(node, WindowFunc) && ((WindowFunc *) node)->winref == functions->winref)
-	{
-		functions->found = list_append_unique(functions->found, node);
-		return false;
-	}
-	return expression_tree_walker(node, window_functions_walker, context);
-}
-
-static List *
-functions_of(PlannerInfo *root, const WindowAggPath *path)
-{
-	WindowFunctions functions = {path->winclause->winref, NIL};
-
-	(void) window_functions_walker((Node *) root->processed_tlist, &functions);
-	(void) window_functions_walker((Node *) compat_run_conditions(path), &functions);
-	return functions.found;
-}
-
 bool
 window_paths_are_of_all_rows(PlannerInfo *root, List *windows)
 {
@@ -156,7 +126,7 @@ show_order_of_peers(PlannerInfo *root, List *windows)
 
 		if (!order_clauses_have_keys(root, path->winclause->orderClause))
 			continue;
-		foreach(lc2, functions_of(root, path))
+		foreach(lc2, window_reads_functions(root, path))
 		{
 			if (!window_function_repeats(lfirst_node(WindowFunc, lc2), path->winclause))
 				return true;
@@ -314,7 +284,7 @@ add_window(PlannerInfo *root, RelPipeline *planned, const RelPipeline *rows, boo
 		   const WindowAggPath *path)
 {
 	const WindowClause *clause = path->winclause;
-	List	   *functions = functions_of(root, path);
+	List	   *functions = window_reads_functions(root, path);
 	PipelineStage *below = planned->pipeline->top;
 	PipelineStage *stage;
 	WindowClause *frame = makeNode(WindowClause);

@@ -180,3 +180,22 @@ expr_can_fail(Node *node)
 {
 	return can_fail_walker(node, NULL);
 }
+
+static bool
+unknown_aggregate_walker(Node *node, void *context)
+{
+	PenumbraAggregate aggregate;
+
+	if (node == NULL)
+		return false;
+	if (IsA(node, Aggref))
+		return !function_map_aggregate((const Aggref *) node, &aggregate) ||
+			aggregate_is_of_bit_strings((const Aggref *) node);
+	return expression_tree_walker(node, unknown_aggregate_walker, context);
+}
+
+bool
+groups_can_fail(Node *node)
+{
+	return can_fail_walker(node, NULL) || unknown_aggregate_walker(node, NULL);
+}

@@ -17,6 +17,8 @@
  * an error; or whether running the Query may.  What is not known may.
  */
 extern bool expr_can_fail(Node *node);
+/* The same of what is computed for a group: also where the values of its aggregates may fail, whose rows have not. */
+extern bool groups_can_fail(Node *node);
 /* bit_and() and the like of bit strings, which fail where two have other lengths. */
 extern bool aggregate_is_of_bit_strings(const Aggref *aggref);
 

@@ -44,8 +44,8 @@ is_single_row(const Query *query)
 		!query->hasTargetSRFs;
 }
 
-static bool
-has_second_row(const PlannerInfo *root, const SubPlan *subplan)
+bool
+subplan_has_second_row(const PlannerInfo *root, const SubPlan *subplan)
 {
 	return subplan->subLinkType != EXISTS_SUBLINK && subplan->subLinkType != ARRAY_SUBLINK &&
 		subplan->subLinkType != CTE_SUBLINK && !is_single_row(planning_level_of(root->glob, subplan)->parse);
@@ -167,7 +167,7 @@ can_level_fail(const PlannerInfo *level)
 	{
 		const SubPlan *inner = lfirst_node(SubPlan, lc);
 
-		if (has_second_row(level, inner) || can_level_fail(planning_level_of(level->glob, inner)))
+		if (subplan_has_second_row(level, inner) || can_level_fail(planning_level_of(level->glob, inner)))
 			return true;
 	}
 	return expr_can_fail((Node *) level->parse);
@@ -216,7 +216,7 @@ init_plan_must_wait(PlannerInfo *root, const SubPlan *subplan, bool is_condition
 {
 	if (contains_volatile((Node *) subplan, root->glob) || reads_volatile(planning_level_of(root->glob, subplan)))
 		return true;
-	if (is_conditional && has_second_row(root, subplan) && !can_run_apart(root, subplan))
+	if (is_conditional && subplan_has_second_row(root, subplan) && !can_run_apart(root, subplan))
 		return true;
 	return is_in_branch && can_expr_of_init_plan_fail(root, subplan) && !can_run_apart(root, subplan);
 }
@@ -224,7 +224,7 @@ init_plan_must_wait(PlannerInfo *root, const SubPlan *subplan, bool is_condition
 static bool
 must_be_tried(const PlannerInfo *root, const SubPlan *subplan)
 {
-	return (has_second_row(root, subplan) || can_expr_of_init_plan_fail(root, subplan)) &&
+	return (subplan_has_second_row(root, subplan) || can_expr_of_init_plan_fail(root, subplan)) &&
 		can_run_apart(root, subplan);
 }
 

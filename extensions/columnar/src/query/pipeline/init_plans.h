@@ -14,6 +14,9 @@
 
 #include "query/pipeline/pipeline.h"
 
+/* Whether the subquery may find more than one row, which is an error. */
+extern bool subplan_has_second_row(const PlannerInfo *root, const SubPlan *subplan);
+
 /*
  * Whether the expression has a Param whose InitPlan must not be run before a
  * row asks for it.  is_conditional: there may be no such row; is_in_branch: the

@@ -423,8 +423,9 @@ pipeline_to_list(const Pipeline *pipeline)
 	list = list_make5(stages, pipeline->runtime_exprs, pipeline->output_map, makeBoolean(pipeline->has_barrier),
 					  pipeline->names);
 	list = lappend(lappend(list, makeBoolean(pipeline->is_checked)), pipeline->tried_params);
-	return list_concat(list, list_make5(pipeline->called_exprs, pipeline->expression_columns, pipeline->position_map,
+	list = list_concat(list, list_make5(pipeline->called_exprs, pipeline->expression_columns, pipeline->position_map,
 										rows_to_node(pipeline->ordinary_rows), pipeline->default_map));
+	return lappend(list, rows_to_node(pipeline->ordinary_input_rows));
 }
 
 Pipeline *
@@ -448,5 +449,6 @@ pipeline_from_list(List *list)
 	pipeline->position_map = list_nth(list, 9);
 	pipeline->ordinary_rows = floatVal(list_nth(list, 10));
 	pipeline->default_map = list_nth(list, 11);
+	pipeline->ordinary_input_rows = floatVal(list_nth(list, 12));
 	return pipeline;
 }

@@ -106,6 +106,7 @@ typedef struct Pipeline
 	bool		holds_rows;		/* while planning: no row leaves before the last is computed */
 	bool		reads_working_table;	/* the same: it is a part of a recursion, and nothing by itself */
 	double		ordinary_rows;	/* of a node: PostgreSQL's plan runs first; if it gives more rows, the engine anew */
+	double		ordinary_input_rows;	/* the same, if it reads more rows to make groups of */
 	List	   *output_map;		/* per column of custom_scan_tlist: see below */
 	List	   *default_map;	/* then, where that is not NIL: the Const in the place of NULL; else NULL */
 	List	   *position_map;	/* then, where that is an attribute: the output that is its row's position; else -1 */
