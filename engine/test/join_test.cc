@@ -114,6 +114,37 @@ TEST_P(JoinTest, OfRangesAgreesWithANestedLoop) {
   }
 }
 
+// Few keys, so that each has many rows for the range; and many.
+TEST_P(JoinTest, OfKeysAndRangesAgreesWithANestedLoop) {
+  constexpr PenumbraType kTypes[] = {PENUMBRA_INT4, PENUMBRA_INT8, PENUMBRA_FLOAT8, PENUMBRA_TIMESTAMP,
+                                     PENUMBRA_NUMERIC};
+  constexpr PenumbraFunction kFunctions[] = {PENUMBRA_FN_LT, PENUMBRA_FN_LE, PENUMBRA_FN_GT, PENUMBRA_FN_GE};
+  constexpr int kColumns = 4, kKey = 3;
+  std::mt19937 random(static_cast<uint32_t>(GetParam()) + 201);
+  for (int round = 0; round < 60; ++round) {
+    const PenumbraType type = kTypes[round % std::size(kTypes)];
+    const uint32_t sizes[] = {0, 30, 300, 900}, distinct = round % 3 == 0 ? 6 : 80, keys = round % 4 == 0 ? 200 : 4;
+    const uint32_t probe_rows = sizes[random() % 4], build_rows = sizes[random() % 4];
+    const auto with_keys = [&](uint32_t rows) {
+      Relation relation = RandomPeriods(random, type, rows, distinct);
+      const Relation of_keys = RandomPeriods(random, round % 5 < 3 ? PENUMBRA_INT4 : PENUMBRA_NUMERIC, rows, keys);
+      relation.types.push_back(of_keys.types[0]);
+      for (uint32_t i = 0; i < rows; ++i) relation.rows[i].push_back(of_keys.rows[i][0]);
+      return relation;
+    };
+    const Relation probe = with_keys(probe_rows), build = with_keys(build_rows);
+    NaiveJoin join{GetParam()};
+    join.keys.push_back({kKey, kKey, random() % 4 == 0});
+    for (uint32_t conditions = 2 + random() % 3; conditions > 0; --conditions) {
+      int left = static_cast<int>(random() % 2), right = kColumns + static_cast<int>(random() % 2);
+      if (random() % 2 == 0) std::swap(left, right);
+      join.conditions.push_back({left, right, kFunctions[random() % 4]});
+    }
+    SCOPED_TRACE("round " + std::to_string(round));
+    CheckJoin(probe, build, join, random);
+  }
+}
+
 // Without two rows of a key and a value, of which any could be chosen.
 TEST(Join, ThatChoosesARowAgreesWithANestedLoop) {
   constexpr PenumbraType kTypes[] = {PENUMBRA_INT4, PENUMBRA_INT8, PENUMBRA_FLOAT8, PENUMBRA_DATE, PENUMBRA_TIMESTAMP};

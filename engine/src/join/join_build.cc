@@ -259,7 +259,7 @@ void JoinBuild::SpillRestIfNeeded() {
     for (const RowPages& part : rows->partitions) row_count += part.row_count();
   }
   const MemoryBudget& budget = environment_.budget;
-  const size_t table_bytes = row_count * (layout_.row_bytes + 2 * sizeof(uint64_t));
+  const size_t table_bytes = row_count * (layout_.row_bytes + (layout_.sorts_runs ? 4 : 2) * sizeof(uint64_t));
   if (!is_spilled_ && budget.used_bytes() + table_bytes <= 2 * budget.budget_bytes()) return;
   std::unique_ptr<JoinSpiller> spiller;
   for (auto& rows : rows_) {
@@ -279,7 +279,7 @@ void JoinBuild::ReserveTable() {
   const KeyRange range = ranges_.size() == 1 ? ranges_[0] : KeyRange();
   const bool is_wanted = spec_.choice != PENUMBRA_JOIN_ALL || row_count >= kRangeRowsMin;
   const bool is_range = is_range_searched() && is_wanted && row_count < UINT32_MAX;
-  const JoinForm form = is_range ? JoinForm::kRange : JoinTable::ChooseForm(spec_, range, row_count);
+  const JoinForm form = is_range ? JoinForm::kRange : JoinTable::ChooseForm(spec_, has_range(), range, row_count);
   table_.Reserve(form, range, counts, environment_);
   task_count_ = row_count < kParallelRows ? 1 : JoinTable::kPartitions;
   for (size_t k = 0; k < bitmaps_.size(); ++k) {

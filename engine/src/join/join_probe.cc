@@ -53,7 +53,6 @@ class HashJoinProbe final : public JoinPassProbe {
     union {
       const char* image;  // of its keys
       uint64_t word;      // keys of one word
-      int64_t bound;      // of a range's other value
     };
   };
 
@@ -64,6 +63,13 @@ class HashJoinProbe final : public JoinPassProbe {
   void FindByInteger(const Vector& key, Arena& arena);
   void FindByRange(EvalContext& context);
   void FindAll();
+  struct Bounds {
+    const int64_t* least = nullptr;
+    const int64_t* greatest = nullptr;
+    const uint64_t* matchable = nullptr;
+  };
+  bool EvaluateBounds(EvalContext& context, Bounds* bounds);
+  void NarrowLongRuns(EvalContext& context);
   void ChooseMatches(EvalContext& context);
   template <typename IsEqual>
   void ChooseMatches(const int64_t* bounds, IsEqual is_equal);
@@ -106,7 +112,7 @@ class HashJoinProbe final : public JoinPassProbe {
   const bool has_words_;
 
   const std::vector<const Expr*>* conditions_ = nullptr;  // that the look-up has not tested
-  bool compares_other_ = false;                           // of a range
+  const int64_t* other_bounds_ = nullptr;                 // of a range, by row; null: nothing is compared
   const PlacedPrefilter* prefilter_ = nullptr;
   uint64_t* pass_matched_ = nullptr;
   bool is_last_pass_ = true;
@@ -137,6 +143,7 @@ void HashJoinProbe::Begin(const Batch& batch, EvalContext& context) {
   next_unmatched_ = 0;
   are_pairs_complete_ = false;
   matchable_ = nullptr;
+  other_bounds_ = nullptr;
   const bool is_tested = table_.form() == JoinForm::kRange || spec_.choice != PENUMBRA_JOIN_ALL;
   conditions_ = is_tested ? &layout_.range.rest : &spec_.conditions;
   if (pass_matched_ == nullptr) {
@@ -180,6 +187,7 @@ void HashJoinProbe::LookUp(EvalContext& context) {
       candidates_ = arena.AllocateArray<Candidate>(batch_.rows);
       has_words_ ? FindByWord(keys, arena) : FindByImage(keys, arena);
       if (spec_.choice != PENUMBRA_JOIN_ALL) ChooseMatches(context);
+      if (table_.has_long_runs() && build_.has_range() && spec_.choice == PENUMBRA_JOIN_ALL) NarrowLongRuns(context);
       break;
     case JoinForm::kRange: FindByRange(context);
   }
@@ -246,22 +254,49 @@ void HashJoinProbe::FindByInteger(const Vector& key, Arena& arena) {
   candidate_count_ = static_cast<uint32_t>(added - candidates_);
 }
 
+// The range's bounds by row of the batch, null where there is none; other_bounds_ are what the table's others have to
+// reach. False: some cannot be computed. A row with a null among them matches nothing.
+bool HashJoinProbe::EvaluateBounds(EvalContext& context, Bounds* bounds) {
+  const JoinRange& range = layout_.range;
+  bounds->matchable = matchable_;
+  const auto evaluate = [&](const JoinRange::Bound& bound, const int64_t** values) {
+    if (bound.probe == nullptr) return true;
+    const std::optional<Vector> ordered = OrderedValues(*bound.probe, batch_, context);
+    if (!ordered) return false;
+    *values = ordered->values<int64_t>();
+    bounds->matchable = AndValidity(bounds->matchable, ordered->validity, batch_.rows, context.arena);
+    return true;
+  };
+  const int64_t* other = nullptr;
+  if (!evaluate(range.least, &bounds->least) || !evaluate(range.greatest, &bounds->greatest) ||
+      !evaluate(range.other_bound, &other)) {
+    return false;
+  }
+  if (other == nullptr) return true;
+  auto* others = context.arena.AllocateArray<int64_t>(batch_.rows);
+  auto* can_match = context.arena.AllocateArray<uint64_t>(BitWords(batch_.rows));
+  PackTests(batch_.rows, can_match, [&](uint32_t i) {
+    const int64_t bound = range.is_other_reversed ? ~other[i] : other[i];
+    const bool is_reachable = !range.other_bound.is_strict || bound != INT64_MAX;
+    others[i] = bound + (range.other_bound.is_strict && is_reachable);
+    return is_reachable;
+  });
+  bounds->matchable = AndValidity(bounds->matchable, can_match, batch_.rows, context.arena);
+  other_bounds_ = others;
+  return true;
+}
+
 void HashJoinProbe::FindByRange(EvalContext& context) {
   const JoinRange& range = layout_.range;
   const RangeIndex& index = table_.range_index();
   candidates_ = context.arena.AllocateArray<Candidate>(batch_.rows);
-  const JoinRange::Bound* bounds[] = {&range.least, &range.greatest, &range.other_bound};
-  const int64_t* values_of_rows[3] = {};
-  for (int i = 0; i < 3; ++i) {
-    if (bounds[i]->probe == nullptr) continue;
-    const std::optional<Vector> values = OrderedValues(*bounds[i]->probe, batch_, context);
-    if (!values && spec_.choice != PENUMBRA_JOIN_ALL) throw EngineError(PENUMBRA_UNSUPPORTED);
-    if (!values) return FindAll();
-    values_of_rows[i] = values->values<int64_t>();
-    matchable_ = AndValidity(matchable_, values->validity, batch_.rows, context.arena);
+  Bounds bounds;
+  if (!EvaluateBounds(context, &bounds)) {
+    if (spec_.choice != PENUMBRA_JOIN_ALL) throw EngineError(PENUMBRA_UNSUPPORTED);
+    return FindAll();
   }
-  const auto [least, greatest, other] = values_of_rows;
-  compares_other_ = other != nullptr;
+  matchable_ = bounds.matchable;
+  const int64_t *least = bounds.least, *greatest = bounds.greatest;
   Candidate* added = candidates_;
   ForEachValid(matchable_, batch_.rows, [&](uint32_t i) {
     const uint64_t begin = least == nullptr ? 0 : index.RowsBelow(least[i], range.least.is_strict);
@@ -270,11 +305,6 @@ void HashJoinProbe::FindByRange(EvalContext& context) {
     added->row = i;
     added->run = {table_.row(spec_.choice == PENUMBRA_JOIN_GREATEST ? end - 1 : begin),
                   table_.row(spec_.choice == PENUMBRA_JOIN_LEAST ? begin + 1 : end)};
-    if (compares_other_) {
-      const int64_t bound = range.is_other_reversed ? ~other[i] : other[i];
-      if (range.other_bound.is_strict && bound == INT64_MAX) return;
-      added->bound = bound + range.other_bound.is_strict;
-    }
     ++added;
   });
   candidate_count_ = static_cast<uint32_t>(added - candidates_);
@@ -283,7 +313,7 @@ void HashJoinProbe::FindByRange(EvalContext& context) {
 // The bounds of some row cannot be computed.
 void HashJoinProbe::FindAll() {
   conditions_ = &spec_.conditions;
-  compares_other_ = false;
+  other_bounds_ = nullptr;
   matchable_ = nullptr;
   MeasureStrings();
   for (uint32_t i = 0; i < batch_.rows; ++i) {
@@ -303,6 +333,35 @@ void HashJoinProbe::WithKeyComparison(const Visit& visit) {
       return KeyLayout::Hash(row) == KeyLayout::Hash(candidate.image) && layout_.keys.Equal(row, candidate.image);
     });
   }
+}
+
+// Of the long runs what the range leaves. All conditions are tested on it, since short ones are left as they are.
+void HashJoinProbe::NarrowLongRuns(EvalContext& context) {
+  const uint64_t row_bytes = table_.row_bytes();
+  const auto is_long = [&](const Candidate& candidate) {
+    return table_.IsLong(static_cast<uint64_t>(candidate.run.end - candidate.run.begin) / row_bytes);
+  };
+  if (std::none_of(candidates_, candidates_ + candidate_count_, is_long)) return;
+  const JoinRange& range = layout_.range;
+  Bounds bounds;
+  if (!EvaluateBounds(context, &bounds)) {
+    other_bounds_ = nullptr;
+    return;
+  }
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < candidate_count_; ++i) {
+    Candidate candidate = candidates_[i];
+    if (!IsRowValid(bounds.matchable, candidate.row)) continue;
+    if (is_long(candidate)) {
+      const uint64_t hash = has_words_ ? KeyLayout::HashWord(candidate.word) : KeyLayout::Hash(candidate.image);
+      candidate.run =
+          table_.Narrow(candidate.run, hash, range, bounds.least == nullptr ? nullptr : &bounds.least[candidate.row],
+                        bounds.greatest == nullptr ? nullptr : &bounds.greatest[candidate.row]);
+      if (candidate.run.begin >= candidate.run.end) continue;
+    }
+    candidates_[count++] = candidate;
+  }
+  candidate_count_ = count;
 }
 
 // Of each candidate's run the row that the join chooses is left. Rows with one hash are neighbours in the order of
@@ -330,10 +389,8 @@ void HashJoinProbe::ChooseMatches(const int64_t* bounds, IsEqual is_equal) {
     Candidate candidate = candidates_[i];
     const uint64_t hash = has_words_ ? KeyLayout::HashWord(candidate.word) : KeyLayout::Hash(candidate.image);
     const int64_t bound = bounds[candidate.row];
-    char* begin = range.least.probe != nullptr ? table_.EndBelow(candidate.run, hash, bound, range.least.is_strict)
-                                               : table_.EndBelow(candidate.run, hash, INT64_MIN, false);
-    char* end = range.least.probe != nullptr ? table_.EndBelow(candidate.run, hash, INT64_MAX, true)
-                                             : table_.EndBelow(candidate.run, hash, bound, !range.greatest.is_strict);
+    auto [begin, end] = table_.Narrow(candidate.run, hash, range, range.least.probe != nullptr ? &bound : nullptr,
+                                      range.least.probe != nullptr ? nullptr : &bound);
     while (begin < end && !is_equal(candidate, takes_greatest ? end - row_bytes : begin)) {
       takes_greatest ? end -= row_bytes : begin += row_bytes;
     }
@@ -402,18 +459,20 @@ void HashJoinProbe::CollectPairs(IsEqual is_equal) {
 }
 
 void HashJoinProbe::CollectPairs() {
-  if (table_.form() == JoinForm::kRange && compares_other_) {
-    CollectPairs([this](const Candidate& candidate, char*& row) {
+  const auto collect = [this](auto is_equal) {
+    if (other_bounds_ == nullptr) return CollectPairs(is_equal);
+    CollectPairs([this, is_equal](const Candidate& candidate, char*& row) {
       const auto number = [this](const char* of) { return table_.NumberOf(of + table_.payload_offset()); };
       const uint32_t end = number(candidate.run.end);
-      const uint64_t next = table_.range_index().Next(number(row), end, candidate.bound);
+      const uint64_t next = table_.range_index().Next(number(row), end, other_bounds_[candidate.row]);
       row = table_.row(next == end ? end - 1 : next);
-      return next != end;
+      return next != end && is_equal(candidate, row);
     });
-  } else if (table_.form() == JoinForm::kArray || table_.form() == JoinForm::kRange) {
-    CollectPairs([](const Candidate&, const char*) { return true; });
+  };
+  if (table_.form() == JoinForm::kArray || table_.form() == JoinForm::kRange) {
+    collect([](const Candidate&, const char*) { return true; });
   } else {
-    WithKeyComparison([this](auto is_equal) { CollectPairs(is_equal); });
+    WithKeyComparison(collect);
   }
 }
 

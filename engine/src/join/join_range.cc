@@ -69,7 +69,9 @@ bool IsRangeComparison(const Expr& condition) {
 }
 
 JoinRange::JoinRange(const JoinSpec& spec) {
-  if (!spec.keys.empty() && spec.choice == PENUMBRA_JOIN_ALL) return;
+  const bool has_keys = !spec.keys.empty() && spec.choice == PENUMBRA_JOIN_ALL;
+  // A null among values would count as one among keys.
+  if (has_keys && spec.is_null_aware) return;
   std::vector<Comparison> comparisons;
   for (const Expr* condition : spec.conditions) {
     const std::optional<Comparison> comparison = AsComparison(*condition, spec.probe_types.size());
@@ -97,6 +99,7 @@ JoinRange::JoinRange(const JoinSpec& spec) {
     }
     std::erase(rest, comparison.condition);
   }
+  if (has_keys && other == nullptr && (least.probe == nullptr || greatest.probe == nullptr)) sorted = nullptr;
 }
 
 std::optional<Vector> OrderedValues(const Expr& expr, const Batch& pairs, EvalContext& context) {

@@ -1,10 +1,12 @@
-// Joins without keys whose conditions compare the sides by their order: a value within two bounds, a date within a
-// period, a < b.
+// Joins whose conditions compare the sides by their order: a value within two bounds, a date within a period, a < b.
 //
 // Build rows lie sorted by one of the compared values. What a probe row asks of it is a run of rows, found by two
 // binary searches. A second value of the build rows, as the end of a period that begins early enough, is tested in the
 // run: a tree of maxima skips rows that do not reach the bound, so that a probe row costs O((matches + 1) log(build
 // rows)).
+//
+// Beside keys the rows of a key are such rows, where they are many: pairs that the range leaves are fewer, and are
+// tested by all conditions.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +25,8 @@ struct JoinRange {
     bool is_strict = false;
   };
 
-  // is_empty(): rows are not searched so.
+  // is_empty(): rows are not searched so. Beside keys one bound leaves about as many pairs as there are matches, so
+  // it takes two.
   explicit JoinRange(const JoinSpec& spec);
   bool is_empty() const { return sorted == nullptr; }
 
@@ -46,7 +49,7 @@ std::optional<Vector> OrderedValues(const Expr& expr, const Batch& pairs, EvalCo
 // The values of build rows in the table's order.
 class RangeIndex {
  public:
-  // `others` may be null. Both are the arena's.
+  // `others` may be null, and `sorted` where RowsBelow() is not asked. Both are the arena's.
   void Build(const int64_t* sorted, const int64_t* others, uint64_t rows, Arena* arena);
 
   // The rows before the first whose value is at least (or, if it is strict, more than) the bound.

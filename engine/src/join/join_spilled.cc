@@ -129,7 +129,10 @@ void SpilledReader::LoadPass() {
   table_ = std::make_unique<JoinTable>(build_.layout(), &environment_.budget, JoinTable::kPartitionBits);
   const JoinForm form = build_.is_range_searched() ? JoinForm::kRange : JoinForm::kHash;
   table_->Reserve(form, {}, {rows.row_count()}, environment_);
-  table_->Enter(0, 0, {&rows}, environment_);
+  for (int round = 0; round < table_->round_count(); ++round) {
+    table_->StartRound(round, environment_);
+    table_->Enter(round, 0, {&rows}, environment_);
+  }
   probe_ = CreateJoinProbe(build_, *table_);
   probe_rows_.Rewind();
   batch_number_ = 0;

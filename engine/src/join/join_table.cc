@@ -80,6 +80,7 @@ JoinLayout::JoinLayout(const JoinSpec& spec)
       range(spec),
       columns(spec.BuildColumnsKept()),
       sorts_runs(!range.is_empty() && !spec.keys.empty()),
+      sorts_long_runs_only(sorts_runs && spec.choice == PENUMBRA_JOIN_ALL),
       payload(PayloadTypes(spec, range, columns, &code_columns, &range_column)) {
   payload_offset = keys.compared_bytes();
   columns_bytes = columns.empty() ? 0 : payload.row_bytes();
@@ -99,7 +100,8 @@ const std::array<uint16_t, 2048> JoinTable::kTags = [] {
   return tags;
 }();
 
-JoinForm JoinTable::ChooseForm(const JoinSpec& spec, const KeyRange& range, uint64_t rows) {
+// The array is in the order of keys alone, so it is not for many rows of each that a range narrows.
+JoinForm JoinTable::ChooseForm(const JoinSpec& spec, bool has_range, const KeyRange& range, uint64_t rows) {
   if (spec.keys.size() != 1 || spec.keys[0].nulls_are_equal || range.is_empty() || spec.choice != PENUMBRA_JOIN_ALL) {
     return JoinForm::kHash;
   }
@@ -107,6 +109,7 @@ JoinForm JoinTable::ChooseForm(const JoinSpec& spec, const KeyRange& range, uint
     return JoinForm::kBitmap;
   }
   const uint64_t span = range.span();
+  if (has_range && rows / kLongRun > span) return JoinForm::kHash;
   return rows < kArrayRowsMax && (span < kSmallArray || span / kArraySlotsPerRow < rows) ? JoinForm::kArray
                                                                                          : JoinForm::kHash;
 }
@@ -163,6 +166,9 @@ void JoinTable::ReserveDirectory(const std::vector<uint64_t>& partition_rows, co
   directory_ = AllocateZeros<uint64_t>((size_t{1} << bits) + 1, environment);
   directory_[0] = reinterpret_cast<uint64_t>(rows_) << 16;
   if (layout_.sorts_runs) values_in_runs_ = memory_->AllocateArray<int64_t>(row_count_);
+  if (layout_.sorts_long_runs_only && layout_.range.other != nullptr) {
+    others_ = memory_->AllocateArray<int64_t>(row_count_);
+  }
 }
 
 template <typename Visit>
@@ -173,7 +179,12 @@ void JoinTable::ForEachRow(const std::vector<const RowPages*>& rows, const Execu
 
 // Between counting and placing: from how many rows a key has to where they begin.
 void JoinTable::StartRound(int round, const ExecutionEnvironment& environment) {
-  if (form_ != JoinForm::kArray || round != 1) return;
+  if (round != 1) return;
+  if (form_ == JoinForm::kHash && has_long_runs()) {
+    environment.CheckCancelled();
+    range_index_.Build(nullptr, others_, row_count_, memory_.get());
+  }
+  if (form_ != JoinForm::kArray) return;
   is_unique_ = true;
   uint32_t begin = 0;
   for (uint64_t i = 0; i <= span_ + 1; ++i) {
@@ -190,7 +201,9 @@ void JoinTable::Enter(int round, uint32_t partition, const std::vector<const Row
   switch (form_) {
     case JoinForm::kBitmap: break;
     case JoinForm::kArray: return EnterArray(round, rows, environment);
-    case JoinForm::kHash: return EnterDirectory(partition, rows, environment);
+    case JoinForm::kHash:
+      if (round == 0) EnterDirectory(partition, rows, environment);
+      break;
     case JoinForm::kRange: return EnterRange(rows, environment);
   }
 }
@@ -244,7 +257,7 @@ void JoinTable::EnterRange(const std::vector<const RowPages*>& rows, const Execu
     if (i + kRowsAhead < count) __builtin_prefetch(reinterpret_cast<const char*>(entries[i + kRowsAhead].lo));
     const char* row = reinterpret_cast<const char*>(entries[i].lo);
     sorted[i] = static_cast<int64_t>(entries[i].hi ^ kSignBit);
-    if (others != nullptr) others[i] = layout_.range.is_other_reversed ? ~RangeValue(row, 1) : RangeValue(row, 1);
+    if (others != nullptr) others[i] = OtherValue(row);
     std::memcpy(this->row(i), row + skipped_bytes_, row_bytes_);
   }
   range_index_.Build(sorted, others, count, memory_.get());
@@ -259,6 +272,14 @@ void JoinTable::SortRuns(uint32_t partition, const ExecutionEnvironment& environ
   uint64_t begin = partition_begins_[partition];
   for (size_t i = 0; i < slots; ++i) {
     const uint64_t count = static_cast<uint64_t>(RowOf(slot[i]) - row(begin)) / row_bytes_;
+    if (layout_.sorts_long_runs_only) {
+      if (!IsLong(count)) {
+        if (others_ != nullptr) std::fill_n(others_ + begin, count, INT64_MAX);  // all are looked at
+        begin += count;
+        continue;
+      }
+      has_long_runs_.store(true, std::memory_order_relaxed);
+    }
     sorting.Reset();
     char* copies = sorting.AllocateArray<char>(count * row_bytes_);
     std::memcpy(copies, row(begin), count * row_bytes_);
@@ -278,6 +299,7 @@ void JoinTable::SortRuns(uint32_t partition, const ExecutionEnvironment& environ
     for (uint64_t e = 0; e < count; ++e) {
       std::memcpy(row(begin + e), row_of(entries[e]), row_bytes_);
       values_in_runs_[begin + e] = static_cast<int64_t>(entries[e].hi ^ kSignBit);
+      if (others_ != nullptr) others_[begin + e] = OtherValue(row(begin + e));
     }
     begin += count;
   }

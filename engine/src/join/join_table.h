@@ -53,6 +53,7 @@ struct JoinLayout {
   std::vector<int> code_columns;  // for each of them its codes' place in `payload`, behind them; -1: it has none
   int range_column = -1;          // of the sorted value; the other one is behind it
   bool sorts_runs;                // rows of the hash table with one hash are in the order of that value
+  bool sorts_long_runs_only;      // where they are many
   RowLayout payload;
   uint32_t payload_offset;
   uint32_t columns_bytes;  // of the payload; the flag follows
@@ -70,7 +71,7 @@ class JoinTable {
   static uint32_t PartitionOf(uint64_t hash) { return static_cast<uint32_t>(hash >> (64 - kPartitionBits)); }
 
   // The form for rows whose only key (if it is of an integer type) has the range.
-  static JoinForm ChooseForm(const JoinSpec& spec, const KeyRange& range, uint64_t rows);
+  static JoinForm ChooseForm(const JoinSpec& spec, bool has_range, const KeyRange& range, uint64_t rows);
 
   // `used_bits`: highest ones of the hash that all rows have in common.
   JoinTable(const JoinLayout& layout, MemoryBudget* budget, int used_bits)
@@ -80,7 +81,9 @@ class JoinTable {
   // rows. Calls of a round may be concurrent, StartRound() is alone.
   void Reserve(JoinForm form, const KeyRange& range, const std::vector<uint64_t>& partition_rows,
                const ExecutionEnvironment& environment);
-  int round_count() const { return form_ == JoinForm::kArray ? 2 : form_ == JoinForm::kBitmap ? 0 : 1; }
+  int round_count() const {
+    return form_ == JoinForm::kArray || others_ != nullptr ? 2 : form_ == JoinForm::kBitmap ? 0 : 1;
+  }
   void StartRound(int round, const ExecutionEnvironment& environment);
   void Enter(int round, uint32_t partition, const std::vector<const RowPages*>& rows,
              const ExecutionEnvironment& environment);
@@ -88,6 +91,9 @@ class JoinTable {
   JoinForm form() const { return form_; }
   uint64_t row_count() const { return row_count_; }
   const RangeIndex& range_index() const { return range_index_; }
+  // Of the hash table: whether a run has so many rows that they are worth being narrowed by the range.
+  bool has_long_runs() const { return has_long_runs_.load(std::memory_order_relaxed); }
+  bool IsLong(uint64_t rows) const { return rows >= kLongRun; }
   // Of the array: no two rows have one key.
   bool is_unique() const { return is_unique_; }
   uint32_t row_bytes() const { return row_bytes_; }
@@ -112,9 +118,15 @@ class JoinTable {
     *run = {RowOf(slot[0]), RowOf(slot[1])};
     return (slot[1] & tag) == tag;
   }
-  // Of a run of Find(), where runs are sorted: the rows that have the hash and are before the first whose value is at
-  // least (or, if it is strict, more than) the bound.
-  char* EndBelow(const Run& run, uint64_t hash, int64_t bound, bool is_strict) const;
+  // Of a run of Find(), where runs are sorted: the rows that have the hash and a value within the range's bounds, null
+  // where there is none.
+  Run Narrow(const Run& run, uint64_t hash, const JoinRange& range, const int64_t* least,
+             const int64_t* greatest) const {
+    return {
+        least != nullptr ? EndBelow(run, hash, *least, range.least.is_strict) : EndBelow(run, hash, INT64_MIN, false),
+        greatest != nullptr ? EndBelow(run, hash, *greatest, !range.greatest.is_strict)
+                            : EndBelow(run, hash, INT64_MAX, true)};
+  }
   void Prefetch(uint64_t hash) const { __builtin_prefetch(directory_ + PrefixOf(hash)); }
   // The rows that have the key.
   bool FindInteger(int64_t key, Run* run) const {
@@ -138,9 +150,18 @@ class JoinTable {
   int64_t RangeValue(const char* row, int place) const {
     return layout_.payload.Get<int64_t>(row + layout_.payload_offset, layout_.range_column + place);
   }
+  // Where the rows end that are before the first with the hash whose value is at least (or, if it is strict, more than)
+  // the bound.
+  char* EndBelow(const Run& run, uint64_t hash, int64_t bound, bool is_strict) const;
   void SortRuns(uint32_t partition, const ExecutionEnvironment& environment);
+  int64_t OtherValue(const char* row) const {
+    return layout_.range.is_other_reversed ? ~RangeValue(row, 1) : RangeValue(row, 1);
+  }
   void EnterDirectory(uint32_t partition, const std::vector<const RowPages*>& rows,
                       const ExecutionEnvironment& environment);
+
+  // Fewer rows are paired with a probe row faster than they are searched.
+  static constexpr uint64_t kLongRun = 16;
 
   uint64_t PrefixOf(uint64_t hash) const { return (hash << used_bits_) >> shift_; }
   // Four of 16 bits, chosen by 11 bits of the hash that no directory of less than 2^45 slots uses.
@@ -169,8 +190,10 @@ class JoinTable {
   int64_t least_ = 0;
   uint64_t span_ = 0;
   bool is_unique_ = false;
-  RangeIndex range_index_;             // kRange
-  int64_t* values_in_runs_ = nullptr;  // kHash, of a join that chooses rows: by row, what the range compares
+  RangeIndex range_index_;             // kRange, and of others_
+  int64_t* values_in_runs_ = nullptr;  // kHash, of sorted runs: by row, what the range compares first
+  int64_t* others_ = nullptr;          // kHash, where long runs are sorted: by row, what it compares then
+  std::atomic<bool> has_long_runs_{false};
 };
 
 }  // namespace penumbra
