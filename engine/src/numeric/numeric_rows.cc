@@ -36,10 +36,69 @@ uint128 Divide(uint128 dividend, uint128 divisor, uint128* remainder) {
 Leading LeadingOf(uint128 magnitude, int decimals, int scale) {
   if (magnitude == 0) return {0, 0};
   const int exponent = decimals - 1 - scale;
-  const int shift = decimals - 1 - (exponent & 3);  // the digit is magnitude / 10^shift
-  uint128 rest;
-  const uint128 digit = shift >= 0 ? Divide(magnitude, PowerOfTen(shift), &rest) : magnitude * PowerOfTen(-shift);
+  int shift = decimals - 1 - (exponent & 3);  // the digit is magnitude / 10^shift
+  uint64_t rest;
+  if (shift >= kMaxWordDigits) {
+    static constexpr WordDivisor kWordOfDigits(kWordPowers.of_ten[kMaxWordDigits]);
+    magnitude = kWordOfDigits.Divide(magnitude, &rest);
+    shift -= kMaxWordDigits;
+  }
+  uint128 unused;
+  const uint128 digit = shift >= 0 ? Divide(magnitude, PowerOfTen(shift), &unused) : magnitude * PowerOfTen(-shift);
   return {exponent >> 2, static_cast<uint32_t>(digit)};
+}
+
+// Zeros at the end of a number of more than a word, up to so many, are divided out; their count is returned. A scale
+// that a sum or a quotient has given makes many of them.
+int StripZeros(uint128* magnitude, int count_max) {
+  static constexpr WordDivisor kPowers[] = {WordDivisor(kWordPowers.of_ten[16]), WordDivisor(kWordPowers.of_ten[8]),
+                                            WordDivisor(kWordPowers.of_ten[4]), WordDivisor(kWordPowers.of_ten[2]),
+                                            WordDivisor(kWordPowers.of_ten[1])};
+  int count = 0, zeros = 16;
+  for (const WordDivisor& power : kPowers) {
+    uint64_t rest = 1;
+    const uint128 stripped = count + zeros <= count_max ? power.Divide(*magnitude, &rest) : 0;
+    if (rest == 0) {
+      *magnitude = stripped;
+      count += zeros;
+      if (stripped < kWordMagnitudeLimit) break;
+    }
+    zeros /= 2;
+  }
+  return count;
+}
+
+// dividend * 10^shift / divisor, of which the quotient has kMaxInt128Digits at most; else false. Divides as a pupil
+// does: what is left is scaled up by as many digits as there is room for.
+template <typename DivideBy>
+bool DivideScaled(uint128 dividend, int shift, int divisor_decimals, const DivideBy& divide, uint128* quotient,
+                  uint128* remainder) {
+  const int step_max = kMaxInt128Digits - divisor_decimals;
+  int step = std::min(shift, kMaxInt128Digits - CountDecimals(dividend));
+  *quotient = divide(dividend * PowerOfTen(step), remainder);
+  for (shift -= step; shift > 0; shift -= step) {
+    step = std::min(shift, step_max);
+    if (step == 0 || CountDecimals(*quotient) + step > kMaxInt128Digits) return false;
+    const uint128 digits = divide(*remainder * PowerOfTen(step), remainder);
+    *quotient = *quotient * PowerOfTen(step) + digits;
+  }
+  return true;
+}
+
+bool DivideScaled(uint128 dividend, int shift, uint128 divisor, uint128* quotient, uint128* remainder) {
+  const int decimals = CountDecimals(divisor);
+  if (divisor > UINT64_MAX) {
+    const auto divide = [divisor](uint128 value, uint128* rest) { return Divide(value, divisor, rest); };
+    return DivideScaled(dividend, shift, decimals, divide, quotient, remainder);
+  }
+  const WordDivisor word(static_cast<uint64_t>(divisor));
+  const auto divide = [&word](uint128 value, uint128* rest) {
+    uint64_t rest_of_word;
+    const uint128 quotient_of_word = word.Divide(value, &rest_of_word);
+    *rest = rest_of_word;
+    return quotient_of_word;
+  };
+  return DivideScaled(dividend, shift, decimals, divide, quotient, remainder);
 }
 
 // Both at the greater scale.
@@ -174,21 +233,14 @@ bool DivideSmall(const SmallNumber& a, const SmallNumber& b, SmallNumber* result
   result->scale = scale;
   result->value = 0;
   if (dividend == 0) return true;
-  const int shift = scale + b.scale - a.scale;
-  uint128 quotient = 0, rest = dividend;
+  int shift = scale + b.scale - a.scale;
   if (shift < 0) return false;
-  if (decimals + shift > kMaxInt128Digits) {
-    // The whole part apart, so that only what is left of the dividend is scaled up.
-    const uint128 whole = Divide(dividend, divisor, &rest);
-    const int whole_decimals = CountDecimals(whole);
-    if (whole_decimals + shift >= kMaxInt128Digits || CountDecimals(rest) + shift > kMaxInt128Digits) return false;
-    quotient = whole * PowerOfTen(shift);
-  }
-  uint128 remainder;
-  const uint128 fraction = Divide(rest * PowerOfTen(shift), divisor, &remainder);
-  quotient += fraction + (remainder >= divisor - remainder);
+  uint128 shortened = divisor, quotient, remainder;
+  if (divisor >= kWordMagnitudeLimit) shift -= StripZeros(&shortened, shift);
+  if (!DivideScaled(dividend, shift, shortened, &quotient, &remainder)) return false;
+  quotient += remainder >= shortened - remainder;
   result->value = WithSign(quotient, (a.value < 0) != (b.value < 0));
-  return true;
+  return quotient < static_cast<uint128>(kInt128Limit);
 }
 
 bool ModuloSmall(const SmallNumber& a, const SmallNumber& b, SmallNumber* result) {
