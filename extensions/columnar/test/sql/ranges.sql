@@ -65,6 +65,12 @@ SELECT same('SELECT k, id FROM events JOIN periods ON f > least AND f < greatest
 SELECT same('SELECT k, id FROM events JOIN periods ON n >= low AND n <= high');
 SELECT same('SELECT k, id FROM events JOIN periods ON i8 > first AND i8 < last');
 SELECT same('SELECT k, id FROM events JOIN periods ON i8 >= first AND i8 <= last AND k % 2 = id % 2');
+-- Many rows of a key are searched as well.
+SELECT same('SELECT k, id FROM events LEFT JOIN periods ON k % 2 = id % 2 AND i8 >= first AND i8 < last');
+SELECT same('SELECT k FROM events WHERE NOT EXISTS (SELECT FROM periods WHERE k % 2 = id % 2 AND i8 >= first AND i8 < last)');
+SELECT same('SELECT k, id FROM events JOIN periods ON k % 2 = id % 2 AND n >= low AND n <= high AND id <> 5');
+SELECT same('SELECT k, id FROM events JOIN periods ON k % 2 = id % 2 AND i8 >= first AND i8 < last / (id - 3)');
+SELECT same('SELECT k, id FROM events JOIN periods ON k % 2 = id % 2 AND i8 / (k - 7) >= first AND i8 < last');
 SELECT same('SELECT k, id FROM events JOIN periods ON k * 1000 >= first AND k < last');
 -- Numerics of two scales, text, and a comparison of one side alone are looked at pair by pair.
 SELECT same('SELECT k, id FROM events JOIN periods ON m >= low AND m <= high');
