@@ -140,16 +140,16 @@ has `min` and `max` there; where a value of its type was added before another on
 BEFORE`), if it has at most 64 values, and not in `greatest`, `least`, `mode`, `percentile_disc` and window functions.
 `sum` adds `money`, too.
 
-Columns of types that extensions and users made are cached as they are, if a type has a default order or, without one, a
-default hash:
+Columns of PostgreSQL's other types (`tsvector`, `tsquery`, `oidvector`, `tid`, `xid`, `cid`, `aclitem`), and of types
+that extensions and users made, are cached as they are, if a type has a default order or, without one, a default hash:
 
 * `citext` is compared, grouped, joined, ordered and counted in lower case, as its extension does it, by the database's
   default collation, and has `min` and `max`. Where that collation is ICU's or the builtin provider's, PostgreSQL runs
   the query as soon as a letter beyond ASCII is met.
-* Other types (`hstore`, `ltree`, `cube`, `seg`, your own) are grouped, joined and counted in vectors where values
-  repeat, by the statistics in four rows on average: the type's comparison function, or its hash and equality, says once
-  for each distinct value which are equal (`Evaluated By PostgreSQL`). PostgreSQL orders them. A type whose comparison
-  is that of `bigint`, as those of `isn`, is as good as it.
+* Other types (`tsvector`, `hstore`, `ltree`, `cube`, `seg`, your own) are grouped, joined and counted in vectors where
+  values repeat, by the statistics in four rows on average: the type's comparison function, or its hash and equality,
+  says once for each distinct value which are equal (`Evaluated By PostgreSQL`). PostgreSQL orders them. A type whose
+  comparison is that of `bigint`, as those of `isn`, is as good as it.
 * Where values are equal and written differently, a group shows the least of them by its bytes; PostgreSQL shows the one
   that it reads first.
 * Left to PostgreSQL: `min` and `max` of them other than of `citext`, `array_agg(DISTINCT ...)` and ordered-set
@@ -184,6 +184,16 @@ PostgreSQL's plan, which reads it or raises its error.
 
 Dates, times, instants and intervals become text in vectors while `DateStyle` is `ISO` and `IntervalStyle` is
 `postgres`, as they are by default. With another style PostgreSQL writes them, once for each value where these repeat.
+
+### Ranges
+
+`@>`, `<@`, `&&`, `<<`, `>>`, `&<`, `&>` and `-|-` run in vectors between ranges, multiranges and values, and so do
+`lower`, `upper`, `isempty`, `lower_inc`, `upper_inc`, `lower_inf` and `upper_inf`, and `*` of two ranges: of
+`int4range`, `int8range`, `daterange`, `tsrange`, `tstzrange` and their multiranges. Of `numrange` and `nummultirange`
+the operators do with ranges and constants. The values of a column in a constant range, as in
+`day <@ daterange('2024-01-01', '2024-02-01')`, are compared with its bounds, which skips chunks; so it is with ranges
+of your own types that compare values as their type does. What else is asked of ranges is a cached column
+([documents](documents.md)).
 
 ### Fields of `extract`, `date_part` and `date_trunc`
 
@@ -275,7 +285,7 @@ Whole queries run in one plan of the engine, from the scans to the result:
 
 | what | how |
 |---|---|
-| `INNER`, `LEFT`, `RIGHT`, `FULL`, `CROSS JOIN` | hash join by the equalities between the sides, of any types above: integers of all widths together, floats too; `IS NOT DISTINCT FROM` and `(a = b OR a IS NULL AND b IS NULL)` are as good; other conditions see the pairs that these found; without an equality, those that comparisons of the sides by `<`, `<=`, `>`, `>=`, `BETWEEN` leave (of integers, floats, dates, times, numerics of one scale), else every pair |
+| `INNER`, `LEFT`, `RIGHT`, `FULL`, `CROSS JOIN` | hash join by the equalities between the sides, of any types above: integers of all widths together, floats too; `IS NOT DISTINCT FROM` and `(a = b OR a IS NULL AND b IS NULL)` are as good; other conditions see the pairs that these found; without an equality, those that comparisons of the sides by `<`, `<=`, `>`, `>=`, `BETWEEN`, `OVERLAPS` and operators of ranges leave (of integers, floats, dates, times, numerics of one scale), else every pair |
 | `EXISTS`, `IN (SELECT ...)`, `NOT EXISTS` | semi and anti joins |
 | `NOT IN (SELECT ...)` | anti join that knows of NULL |
 | `x < (SELECT agg(...) FROM ... WHERE column = outer.column)`, the same in the target list | aggregation by the columns, joined; without an aggregate a second row is an error |

@@ -20,7 +20,11 @@ SEND = {
     "timestamptz": "timestamptz_send", "interval": "interval_send", "text": "textsend",
     "bpchar": "bpcharsend", "uuid": "uuid_send",
 }
-SEND_RESULT = {**SEND, "bytea": "byteasend"}
+# The engine's strings for ranges, see prologue().
+RANGES = {"int4range": "int4multirange", "int8range": "int8multirange", "daterange": "datemultirange",
+          "tsrange": "tsmultirange", "numrange": "nummultirange"}  # fmt: skip
+IMAGES = dict.fromkeys([*RANGES, *RANGES.values()], "pg_temp.image")
+SEND_RESULT = {**SEND, **IMAGES, "bytea": "byteasend"}
 
 VALUES = {
     "bool": ["t", "f"],
@@ -148,12 +152,12 @@ class Writer:
             if type_name == "zone":
                 line += ", 'zone', 'zone'"
                 continue
-            shown_argument = f"({text})::text" if type_name == "numeric" else f"encode({SEND[type_name]}({text}),'hex')"
+            shown_argument = f"({text})::text" if type_name == "numeric" else f"encode({SEND_RESULT[type_name]}({text}),'hex')"
             line += f", '{type_name}', pg_temp.run({quoted(shown_argument)})"
         print(f"SELECT concat_ws(E'\\t', '{line});")
 
     def product(self, function, result, types, expression, values=None, nulls=False):
-        columns = [["zone"] if t == "zone" else list((values or {}).get(i, VALUES[t])) for i, t in enumerate(types)]
+        columns = [["zone"] if t == "zone" else list((values or {}).get(i) or VALUES[t]) for i, t in enumerate(types)]
         if nulls:
             columns = [c + [NULL] for c in columns]
         for row in itertools.product(*columns):
@@ -426,6 +430,41 @@ def dates(w):
     w.product("DIV", "interval", ["interval", "float8"], "({0} / {1})", {1: factors})
 
 
+def ranges(w):
+    four, eight, numeric = "4", "8", "0"  # PenumbraRangeForm
+    edges = {
+        "int4range": (four, ["-2147483648", "-1", "0", "5", "2147483647"]), "int8range": (eight, ["-9223372036854775808", "0", "7"]),
+        "daterange": (four, ["-infinity", "2000-01-01", "2024-02-29", "infinity"]),
+        "tsrange": (eight, ["-infinity", "2000-01-01", "2000-01-01 00:00:00.000001", "infinity"]),
+        "numrange": (numeric, ["-Infinity", "-10000.5", "-1", "0", "0.0001", "12345678", "Infinity", "NaN"]),
+    }  # fmt: skip
+    operators = {"CONTAINS": "@>", "OVERLAPS": "&&", "BEFORE": "<<", "OVERLEFT": "&<", "OVERRIGHT": "&>", "ADJACENT": "-|-"}
+    ones = {"IS_EMPTY": "isempty", "LOWER_INC": "lower_inc", "UPPER_INC": "upper_inc", "LOWER_INF": "lower_inf", "UPPER_INF": "upper_inf"}
+    for range_type, (form, values) in edges.items():
+        pairs = [(a, b) for i, a in enumerate(values) for b in values[i + 1:]][::3]
+        some = [NULL, "empty", "(,)", f"(,{values[1]})", f"[{values[1]},)", f"[{values[1]},{values[1]}]",
+                *("%s%s,%s%s" % ("[("[n % 2], a, b, ")]"[n % 3 == 0 and range_type in ("tsrange", "numrange")]) for n, (a, b) in enumerate(pairs))]
+        several = ["{}", "{%s}" % some[3], "{%s,%s}" % (some[5], some[-1]), "{(,%s),(%s,%s)}" % (values[0], values[1], values[2]),
+                   "{[%s,%s),[%s,)}" % (values[0], values[1], values[2])]  # fmt: skip
+        multirange_type = RANGES[range_type]
+        for name, operator in operators.items():
+            for types in itertools.product([range_type, multirange_type], repeat=2):
+                w.product(f"RANGE_{name}", "bool", [*types, "int4"], "({0} " + operator + " {1})",
+                          {**{i: some if t == range_type else several for i, t in enumerate(types)}, 2: [form]})
+        for name, function in ones.items():
+            for t, choice in ((range_type, some), (multirange_type, several)):
+                w.product(f"RANGE_{name}", "bool", [t, "int4"], f"{function}({{0}})", {0: choice, 1: [form]})
+        if range_type == "numrange":
+            continue
+        value_type = {"int4range": "int4", "int8range": "int8", "daterange": "date", "tsrange": "timestamp"}[range_type]
+        for t, choice in ((range_type, some), (multirange_type, several)):
+            w.product("RANGE_LOWER", value_type, [t, "int4"], "lower({0})", {0: choice, 1: [form]})
+            w.product("RANGE_UPPER", value_type, [t, "int4"], "upper({0})", {0: choice, 1: [form]})
+        w.product("RANGE_INTERSECT", range_type, [range_type, range_type, "int4"], "({0} * {1})", {0: some, 1: some, 2: [form]})
+        w.product("RANGE_CONTAINS", "bool", [range_type, value_type, "int4"], "({0} @> {1})", {0: some, 1: [*values, NULL], 2: [form]})
+        w.product("RANGE_CONTAINS", "bool", [multirange_type, value_type, "int4"], "({0} @> {1})", {0: several, 1: values, 2: [form]})
+
+
 def zoned(w):
     locals_ = {0: ["2024-03-10 02:30:00", "2024-03-10 01:59:59.999999", "2024-03-10 03:00:00", "2024-11-03 01:30:00",
                    "2024-11-03 00:59:59", "2024-11-03 02:00:00", "2024-03-31 01:30:00", "2024-10-27 01:30:00",
@@ -483,6 +522,39 @@ def prologue():
         RETURN coalesce(r, '\N');
       EXCEPTION WHEN OTHERS THEN RETURN '!' || SQLSTATE;
       END $$;
+      -- Values and ranges as penumbra/types.h has them.
+      CREATE FUNCTION pg_temp.with_sign_inverted(sent bytea) RETURNS bytea LANGUAGE sql STRICT AS $$ SELECT set_byte(sent, 0, get_byte(sent, 0) # 128) $$;
+      CREATE FUNCTION pg_temp.ordered(int4) RETURNS bytea LANGUAGE sql STRICT AS $$ SELECT pg_temp.with_sign_inverted(int4send($1)) $$;
+      CREATE FUNCTION pg_temp.ordered(int8) RETURNS bytea LANGUAGE sql STRICT AS $$ SELECT pg_temp.with_sign_inverted(int8send($1)) $$;
+      CREATE FUNCTION pg_temp.ordered(date) RETURNS bytea LANGUAGE sql STRICT AS $$ SELECT pg_temp.with_sign_inverted(date_send($1)) $$;
+      CREATE FUNCTION pg_temp.ordered(timestamp) RETURNS bytea LANGUAGE sql STRICT AS $$ SELECT pg_temp.with_sign_inverted(timestamp_send($1)) $$;
+      CREATE FUNCTION pg_temp.ordered(n numeric) RETURNS bytea LANGUAGE plpgsql STRICT AS $$
+      DECLARE
+        sent bytea := numeric_send(n);
+        digits bytea := substring(sent FROM 3 FOR 2);
+        other bytea := '';
+      BEGIN
+        IF n IN ('-Infinity', 0, 'Infinity', 'NaN') THEN
+          RETURN CASE n WHEN '-Infinity' THEN '\x00' WHEN 0 THEN '\x02' WHEN 'Infinity' THEN '\x04' ELSE '\x05' END::bytea;
+        END IF;
+        digits := pg_temp.with_sign_inverted(digits);
+        FOR i IN 0 .. get_byte(sent, 1) - 1 LOOP
+          digits := digits || int2send((get_byte(sent, 8 + 2 * i) * 256 + get_byte(sent, 9 + 2 * i) + 1)::int2);
+        END LOOP;
+        digits := digits || '\x0000';
+        FOR i IN 0 .. length(digits) - 1 LOOP
+          digits := set_byte(digits, i, CASE WHEN n < 0 THEN 255 - get_byte(digits, i) ELSE get_byte(digits, i) END);
+        END LOOP;
+        RETURN CASE WHEN n < 0 THEN '\x01' ELSE '\x03' END::bytea || digits;
+      END $$;
+      CREATE FUNCTION pg_temp.image_of_one(r anyrange) RETURNS bytea LANGUAGE sql STRICT AS $$
+        SELECT CASE WHEN isempty(r) THEN '\x00'::bytea ELSE '\x01'
+          || CASE WHEN lower_inf(r) THEN '\x00'::bytea ELSE '\x01' || pg_temp.ordered(lower(r)) || CASE WHEN lower_inc(r) THEN '\x00' ELSE '\x01' END::bytea END
+          || CASE WHEN upper_inf(r) THEN '\x02'::bytea ELSE '\x01' || pg_temp.ordered(upper(r)) || CASE WHEN upper_inc(r) THEN '\x01' ELSE '\x00' END::bytea END END $$;
+      CREATE FUNCTION pg_temp.head(regtype) RETURNS bytea LANGUAGE sql AS $$ SELECT CASE WHEN $1::text LIKE 'num%' THEN '' ELSE '\x07' END::bytea $$;
+      CREATE FUNCTION pg_temp.image(r anyrange) RETURNS bytea LANGUAGE sql STRICT AS $$ SELECT pg_temp.head(pg_typeof(r)) || pg_temp.image_of_one(r) $$;
+      CREATE FUNCTION pg_temp.image(m anymultirange) RETURNS bytea LANGUAGE sql STRICT AS $$
+        SELECT pg_temp.head(pg_typeof(m)) || coalesce((SELECT string_agg(pg_temp.image_of_one(r), '') FROM unnest(m) r), '') $$;
       """)
 
 
@@ -495,7 +567,7 @@ def main():
         random_values(random.Random(options.seed), options.random)
     prologue()
     w = Writer()
-    for topic in (comparisons, logic, arithmetic, buckets, casts, texts, dates, zoned):
+    for topic in (comparisons, logic, arithmetic, buckets, casts, texts, dates, ranges, zoned):
         topic(w)
     print("ROLLBACK;")
 

@@ -474,6 +474,13 @@ def _fill_templates() -> None:
          "(bit6 # {i2}::integer::bit(6))", "{i4}::bit(12)::varbit")
     _add("by", 1, "substring({by} FROM 1 FOR {small})", "({by} || {=by})", "btrim({by}, '\\x61')", "overlay({by} PLACING 'q' FROM 1)")
     _add("rng", 1, "int4range({i2}, {i2} + 5)", "({rng} * {rng})")
+    _add("i4", 1, "lower({rng})", "upper({rng})", "lower({mr})", "upper({rng} * {=rng})")
+    _add("ts", 1, "lower({span})", "upper({span})")
+    _add("bool", 1, "{rng} @> {i4}", "{i4} <@ {=rng}", "{=rng} @> {i4}", "{span} @> {=ts}", "{ts} <@ {span}", "{mr} @> {i4}", "{i4} <@ {=mr}",
+         "isempty({rng})", "lower_inc({rng})", "upper_inc({span})", "lower_inf({mr})", "upper_inf({span})")
+    for operator in ("@>", "<@", "&&", "<<", ">>", "&<", "&>", "-|-"):
+        _add("bool", 1, f"{{rng}} {operator} {{=rng}}", f"{{rng}} {operator} {{rng}}", f"{{span}} {operator} {{span}}", f"{{rng}} {operator} {{mr}}",
+             f"{{mr}} {operator} {{=rng}}")
     _add("mr", 1, "int4multirange({rng}, '[3,4)')")
     _add("uuid", 1, "(md5({i4}::text))::uuid")
     _add("ts", 1, "make_timestamp(2020, 1 + {small} % 3, 5, {small}, 0, 1.5)", "({tz} AT TIME ZONE 'Asia/Tokyo')")

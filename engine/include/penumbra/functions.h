@@ -108,7 +108,17 @@ typedef enum PenumbraCollationUse {
   /* WIDTH_BUCKET(float8 or numeric, low constant, high constant, count int4 constant) -> int4 */ \
   X(WIDTH_BUCKET, "width_bucket", EQUALITY, kUnknown) \
   /* OVERLAPS(a, b, c, d) of one type, timestamp or timestamptz */ \
-  X(OVERLAPS, "overlaps", EQUALITY, kUnknown)
+  X(OVERLAPS, "overlaps", EQUALITY, kUnknown) \
+  /* of ranges and multiranges a, b, or integers as those ranges have; the last argument is a PenumbraRangeForm, an \
+     int4 constant; the last of these gives a range, and takes ranges of integers alone */ \
+  X(RANGE_CONTAINS, "@>", NONE, kUnknown) X(RANGE_OVERLAPS, "&&", NONE, kUnknown) X(RANGE_BEFORE, "<<", NONE, kUnknown) \
+  X(RANGE_OVERLEFT, "&<", NONE, kUnknown) X(RANGE_OVERRIGHT, "&>", NONE, kUnknown) \
+  X(RANGE_ADJACENT, "-|-", NONE, kUnknown) X(RANGE_INTERSECT, "*", NONE, kUnknown) \
+  /* of one, with its form; LOWER and UPPER are integers */ \
+  X(RANGE_LOWER, "lower", NONE, kUnknown) X(RANGE_UPPER, "upper", NONE, kUnknown) \
+  X(RANGE_IS_EMPTY, "isempty", NONE, kUnknown) \
+  X(RANGE_LOWER_INC, "lower_inc", NONE, kUnknown) X(RANGE_UPPER_INC, "upper_inc", NONE, kUnknown) \
+  X(RANGE_LOWER_INF, "lower_inf", NONE, kUnknown) X(RANGE_UPPER_INF, "upper_inf", NONE, kUnknown)
 
 typedef enum PenumbraFunction {
 #define PENUMBRA_FUNCTION_ENUM(id, name, collation, scale) PENUMBRA_FN_##id,

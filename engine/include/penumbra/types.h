@@ -134,6 +134,20 @@ typedef enum PenumbraListHead {
  */
 enum { PENUMBRA_BITS_GROUP_BYTES = 8, PENUMBRA_BITS_GO_ON = 0xFF };
 
+/*
+ * A range or multirange as a string: its ranges, one behind the other. A range is a byte 0, or a byte 1 and its bounds
+ * if it is not empty. A bound is a byte 0 before all values, or 2 behind all; or 1, a value whose bytes are in the
+ * order of the values, and 1 if the range begins or ends behind that value, 0 if before it. Values of 4 and 8 bytes
+ * have the sign bit inverted and the byte that counts most first; before the ranges is then a byte that says nothing to
+ * the engine. A numeric begins with a byte: 0 and 4 for infinities, 5 for NaN, 2 for zero, 1 and 3 if two bytes and
+ * digits of two bytes each follow, the last of which is zero, or all ones where the first byte is 1.
+ */
+typedef enum PenumbraRangeForm {
+  PENUMBRA_RANGE_OF_NUMERIC = 0,
+  PENUMBRA_RANGE_OF_INT4 = 4,
+  PENUMBRA_RANGE_OF_INT8 = 8
+} PenumbraRangeForm;
+
 /* In place of a head: the value has no list. */
 #define PENUMBRA_LIST_REFUSED UINT32_MAX
 

@@ -190,9 +190,9 @@ std::string TypeList(const std::vector<PenumbraType>& types) {
 
 Binding Bind(const CallSite& call) {
   using Topic = Binding (*)(const CallSite&);
-  static constexpr Topic kTopics[] = {BindLogic,      BindConditional,   BindNumeric, BindCompare,
-                                      BindArithmetic, BindFloatFunction, BindCast,    BindText,
-                                      BindDatetime,   BindWidthBucket,   BindOverlaps};
+  static constexpr Topic kTopics[] = {BindLogic,      BindConditional,   BindNumeric,  BindCompare,
+                                      BindArithmetic, BindFloatFunction, BindCast,     BindText,
+                                      BindDatetime,   BindWidthBucket,   BindOverlaps, BindRange};
   std::string reason;
   for (Topic topic : kTopics) {
     Binding binding = topic(call);

@@ -54,6 +54,7 @@ Binding BindText(const CallSite& call);      // text.cc
 Binding BindDatetime(const CallSite& call);  // datetime.cc
 Binding BindWidthBucket(const CallSite& call);  // width_bucket.cc
 Binding BindOverlaps(const CallSite& call);     // overlaps.cc
+Binding BindRange(const CallSite& call);        // ranges.cc
 
 // Nodes, as the plan builds them. Arguments are borrowed. BuildCall returns a call of constants that
 // succeeds as a constant; BindCall never does. Null: refused, *reason says why.

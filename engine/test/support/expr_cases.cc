@@ -204,7 +204,9 @@ bool MustBeConstant(const ExprCase& c, size_t arg) {
     case PENUMBRA_FN_TO_CHAR:
     case PENUMBRA_FN_ENCODE:
     case PENUMBRA_FN_DECODE: return arg == 1;
-    default: return false;
+    default:
+      return c.function >= PENUMBRA_FN_RANGE_CONTAINS && c.function <= PENUMBRA_FN_RANGE_UPPER_INF &&
+             arg + 1 == c.args.size();
   }
 }
 
@@ -374,6 +376,7 @@ PenumbraType TypeOf(const std::string& name) {
       {"bpchar", PENUMBRA_BPCHAR},       {"uuid", PENUMBRA_UUID},
       {"bytea", PENUMBRA_TEXT},
   };
+  if (name.ends_with("range")) return PENUMBRA_TEXT;
   return kTypes.at(name);
 }
 

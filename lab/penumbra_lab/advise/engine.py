@@ -12,6 +12,8 @@ TABLE = Path(__file__).with_name("engine.json")
 LISTED_ARGUMENTS = 3
 # These bring their arguments to what the engine compares or cuts to.
 CONVERTING_SHAPES = {"AS_TIMESTAMP", "AS_TIMESTAMPTZ", "NUMERIC_TYPMOD", "STRING_TYPMOD"}
+# Of ranges of the types that it has.
+RANGE_SHAPES = {"RANGE", "RANGE_SWAPPED"}
 ANY_FIELD = ""
 # Their second argument is a constant that the engine has to know; encodings are unknown here.
 FORMAT_SHAPES = {"FORMAT", "FORMAT_OF_NUMBERS", "SAME_ENCODING"}
@@ -42,7 +44,7 @@ class Engine:
         function, shape = self._functions.get(oid, (None, ""))
         if function is None or result is None or None in args:
             return False
-        if shape in CONVERTING_SHAPES:
+        if shape in CONVERTING_SHAPES | RANGE_SHAPES:
             return True
         if shape == "FIRST_ARGUMENT":
             return args[0] == result

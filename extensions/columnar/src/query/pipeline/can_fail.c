@@ -22,6 +22,7 @@
 
 #include "query/pipeline/can_fail.h"
 #include "query/pipeline/function_map.h"
+#include "query/pipeline/range_form.h"
 
 /* An engine function that raises no error, whatever it is called with. */
 static bool
@@ -29,6 +30,8 @@ is_safe(const FunctionMapping *mapping, List *args)
 {
 	const Const *divisor;
 
+	if (mapping->shape == SHAPE_RANGE || mapping->shape == SHAPE_RANGE_SWAPPED)
+		return range_form_of(args) != RANGE_FORM_NONE;
 	switch (mapping->function)
 	{
 		case PENUMBRA_FN_EQ:

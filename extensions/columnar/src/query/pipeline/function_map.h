@@ -32,6 +32,8 @@ typedef enum FunctionShape
 	SHAPE_SAME_ENCODING,		/* (x, name of an encoding): x, if it is the database's */
 	SHAPE_ZONE_FIRST,			/* (zone, x): the engine takes the zone last, as a table of offsets */
 	SHAPE_ZONE_LAST,			/* (x, y, zone): the same */
+	SHAPE_RANGE,				/* of ranges and multiranges, and values in them */
+	SHAPE_RANGE_SWAPPED,		/* the same, and the two arguments change places */
 	SHAPE_LOWER_CASE			/* PostgreSQL's function of the arguments as comparison_key.h has them */
 } FunctionShape;
 

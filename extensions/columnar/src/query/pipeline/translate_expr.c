@@ -30,6 +30,7 @@
 #include "query/pipeline/translate_constant.h"
 #include "query/pipeline/translate_expr.h"
 #include "query/pipeline/translate_node.h"
+#include "query/pipeline/translate_range.h"
 #include "query/pipeline/translate_regex.h"
 #include "query/pipeline/translate_type.h"
 #include "query/pipeline/translate_zone.h"
@@ -280,6 +281,8 @@ translate_function(Translation *translation, Oid function_oid, Oid result_oid, O
 		return translation_refuse(translation, psprintf("type %s", format_type_be(result_oid)));
 	if (reads_bytes(nodes))
 		return translation_refuse(translation, psprintf("function %s", format_procedure(function_oid)));
+	if (mapping->shape == SHAPE_RANGE || mapping->shape == SHAPE_RANGE_SWAPPED)
+		return translate_range(translation, mapping, result_oid, nodes);
 	/* Before the arguments are translated: a refusal names the function or its collation first. */
 	if (mapping->shape != SHAPE_ANY_COLLATION && mapping->shape != SHAPE_FIRST_ARGUMENT &&
 		!translate_have_collation(translation, collation, nodes))

@@ -32,6 +32,7 @@
 #include "query/pipeline/translate_constant.h"
 #include "query/pipeline/translate_expr.h"
 #include "query/pipeline/translate_node.h"
+#include "query/pipeline/translate_range.h"
 #include "query/pipeline/translate_type.h"
 #include "query/pipeline/translation.h"
 
@@ -838,11 +839,15 @@ bounds_of_overlap(const FuncExpr *overlap)
 List *
 translate_bounds_of(Node *node)
 {
-	const FunctionMapping *mapping = IsA(node, FuncExpr) ? function_map_lookup(((FuncExpr *) node)->funcid) : NULL;
+	const FunctionMapping *mapping = IsA(node, FuncExpr) ? function_map_lookup(((FuncExpr *) node)->funcid)
+		: IsA(node, OpExpr) ? function_map_lookup(((OpExpr *) node)->opfuncid) : NULL;
 	Node	   *bound = translate_row_compare_bound(node);
 
 	if (mapping != NULL && mapping->function == PENUMBRA_FN_OVERLAPS)
 		return bounds_of_overlap((FuncExpr *) node);
+	if (mapping != NULL && IsA(node, OpExpr) &&
+		(mapping->shape == SHAPE_RANGE || mapping->shape == SHAPE_RANGE_SWAPPED))
+		return translate_range_bounds(mapping, ((OpExpr *) node)->args);
 	return bound == NULL ? NIL : list_make1(bound);
 }
 

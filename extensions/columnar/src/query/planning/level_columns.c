@@ -115,6 +115,37 @@ compares_whole_values(Oid function)
 }
 
 static bool
+is_numeric_range(Node *node)
+{
+	Oid			type = getBaseType(exprType(node));
+
+	return type == NUMRANGEOID || type == NUMMULTIRANGEOID;
+}
+
+/*
+ * A test of ranges of numbers, which the engine does on their images: one column for all constants.  A value of a
+ * column has no image of a range.
+ */
+static bool
+tests_numeric_ranges(Node *node)
+{
+	const OpExpr *op = (const OpExpr *) node;
+	int			ranges = 0;
+	ListCell   *lc;
+
+	if (!IsA(node, OpExpr) || op->opresulttype != BOOLOID || op->opno >= FirstGenbkiObjectId)
+		return false;
+	foreach(lc, op->args)
+	{
+		if (is_numeric_range(lfirst(lc)))
+			ranges++;
+		else if (contain_var_clause(lfirst(lc)))
+			return false;
+	}
+	return ranges > 0;
+}
+
+static bool
 aggregates_whole_values(const Aggref *aggref)
 {
 	return (aggref->aggfnoid == F_COUNT_ANY && aggref->aggdistinct != NIL) ||
@@ -137,7 +168,7 @@ note_keys_of(FindContext *context, Node *node)
 	if ((IsA(node, OpExpr) || IsA(node, DistinctExpr)) && list_length(((OpExpr *) node)->args) == 2)
 	{
 		set_opfuncid((OpExpr *) node);
-		if (!compares_whole_values(((OpExpr *) node)->opfuncid))
+		if (!compares_whole_values(((OpExpr *) node)->opfuncid) && !tests_numeric_ranges(node))
 			return;
 		note_key(context, linitial(((OpExpr *) node)->args));
 		note_key(context, lsecond(((OpExpr *) node)->args));
@@ -206,7 +237,7 @@ find_walker(Node *node, void *argument)
 	if (IsA(node, RestrictInfo))
 		return find_walker((Node *) ((RestrictInfo *) node)->clause, argument);
 	(void) expression_tree_walker(node, find_walker, argument);
-	if (list_length(context->open) > open_before && !is_of_whole_column(node) &&
+	if (list_length(context->open) > open_before && !is_of_whole_column(node) && !tests_numeric_ranges(node) &&
 		table_expressions_may_be_column(context->root, node, &relid) &&
 		!(context->is_returned && is_better_fetched(context->root, relid, node)))
 	{

@@ -1,0 +1,26 @@
+/*-------------------------------------------------------------------------
+ *
+ * range_form.h
+ *	  What is in the ranges and multiranges of a call, as the engine takes it.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef PENUMBRA_RANGE_FORM_H
+#define PENUMBRA_RANGE_FORM_H
+
+#include "postgres.h"
+
+#include "nodes/pg_list.h"
+
+#include "penumbra/engine.h"
+
+#define RANGE_FORM_NONE		(-1)
+
+/* Whether an argument is a value in ranges, and no range or multirange. */
+extern bool range_form_is_value(Node *node);
+/* The type of the ranges or multiranges of a call: a value is beside one. */
+extern Oid	range_form_type_of(List *args);
+/* Their PenumbraRangeForm; RANGE_FORM_NONE: in them is something else than numbers, dates and instants. */
+extern int	range_form_of(List *args);
+
+#endif							/* PENUMBRA_RANGE_FORM_H */

@@ -1,0 +1,235 @@
+/*-------------------------------------------------------------------------
+ *
+ * translate_range.c
+ *	  Functions and operators of ranges and multiranges.
+ *
+ * The engine reads the images of both (penumbra/types.h), and takes an integer for the range that has nothing else
+ * in it.
+ * Ranges of other types than numbers, dates and instants are PostgreSQL's.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "pg_compat.h"
+
+#include "access/stratnum.h"
+#include "catalog/pg_type.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "utils/builtins.h"
+#include "utils/fmgroids.h"
+#include "utils/lsyscache.h"
+#include "utils/multirangetypes.h"
+#include "utils/rangetypes.h"
+#include "utils/regproc.h"
+#include "utils/typcache.h"
+
+#include "query/pipeline/range_form.h"
+#include "query/pipeline/translate_constant.h"
+#include "query/pipeline/translate_expr.h"
+#include "query/pipeline/translate_range.h"
+#include "query/pipeline/translate_type.h"
+
+/* ---------------------------------------------------------------- comparisons */
+
+static Node *
+compare(Oid type, int strategy, Node *left, Node *right)
+{
+	TypeCacheEntry *entry = lookup_type_cache(type, TYPECACHE_BTREE_OPFAMILY);
+	Oid			op = get_opfamily_member(entry->btree_opf, entry->btree_opintype, entry->btree_opintype, strategy);
+	Expr	   *comparison = make_opclause(op, BOOLOID, false, (Expr *) left, (Expr *) right, InvalidOid, InvalidOid);
+
+	set_opfuncid((OpExpr *) comparison);
+	return (Node *) comparison;
+}
+
+static Node *
+compare_with_bound(Oid type, Node *value, const RangeBound *bound)
+{
+	int			strategy = bound->lower ? (bound->inclusive ? BTGreaterEqualStrategyNumber : BTGreaterStrategyNumber)
+		: bound->inclusive ? BTLessEqualStrategyNumber : BTLessStrategyNumber;
+	int16		length;
+	bool		by_value;
+
+	get_typlenbyval(type, &length, &by_value);
+	return compare(type, strategy, value,
+				   (Node *) makeConst(type, -1, InvalidOid, length, bound->val, false, by_value));
+}
+
+/* Whether the value is in a constant range that is not empty, by comparisons, which skip chunks; NULL: it is none. */
+static Node *
+compare_with_constant(Node *value, const Const *constant)
+{
+	TypeCacheEntry *range;
+	RangeBound	lower;
+	RangeBound	upper;
+	bool		is_empty;
+	Oid			type;
+	List	   *comparisons = NIL;
+
+	if (!IsA(constant, Const) || constant->constisnull || !type_is_range(constant->consttype))
+		return NULL;
+	range = lookup_type_cache(constant->consttype, TYPECACHE_RANGE_INFO);
+	type = range->rngelemtype->type_id;
+	if (OidIsValid(range->rng_collation) ||
+		lookup_type_cache(type, TYPECACHE_CMP_PROC)->cmp_proc != range->rng_cmp_proc_finfo.fn_oid)
+		return NULL;
+	range_deserialize(range, DatumGetRangeTypeP(constant->constvalue), &lower, &upper, &is_empty);
+	if (is_empty)
+		return NULL;
+	if (!lower.infinite)
+		comparisons = lappend(comparisons, compare_with_bound(type, value, &lower));
+	if (!upper.infinite)
+		comparisons = lappend(comparisons, compare_with_bound(type, value, &upper));
+	if (comparisons == NIL)
+		return compare(type, BTEqualStrategyNumber, value, value);
+	return list_length(comparisons) == 1 ? linitial(comparisons) : (Node *) make_andclause(comparisons);
+}
+
+/* ---------------------------------------------------------------- calls - */
+
+/* The range that has a numeric alone in it, which is known when the query starts. */
+static Node *
+range_of_numeric(Node *value)
+{
+	NullTest   *test = makeNode(NullTest);
+	CaseWhen   *when = makeNode(CaseWhen);
+	CaseExpr   *range = makeNode(CaseExpr);
+
+	test->arg = (Expr *) value;
+	test->nulltesttype = IS_NOT_NULL;
+	test->location = -1;
+	when->expr = (Expr *) test;
+	when->result = (Expr *) makeFuncExpr(F_NUMRANGE_NUMERIC_NUMERIC_TEXT, NUMRANGEOID,
+										 list_make3(value, value,
+													makeConst(TEXTOID, -1, InvalidOid, -1, CStringGetTextDatum("[]"),
+															  false, false)),
+										 InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);
+	when->location = -1;
+	range->casetype = NUMRANGEOID;
+	range->args = list_make1(when);
+	range->defresult = (Expr *) makeNullConst(NUMRANGEOID, -1, InvalidOid);
+	range->location = -1;
+	return (Node *) range;
+}
+
+static PenumbraExpr
+translate_argument(Translation *translation, Node *node, int form)
+{
+	if (form != PENUMBRA_RANGE_OF_NUMERIC || !range_form_is_value(node))
+		return translate_expr(translation, node);
+	if (IsA(node, Const) || translation_is_runtime(node))
+		return translate_expr(translation, range_of_numeric(node));
+	return translation_refuse(translation, "range and a numeric that is not constant");
+}
+
+PenumbraExpr
+translate_range(Translation *translation, const FunctionMapping *mapping, Oid result_oid, List *nodes)
+{
+	int			form = range_form_of(nodes);
+	int			count = list_length(nodes);
+	List	   *ordered = mapping->shape == SHAPE_RANGE_SWAPPED ? list_make2(lsecond(nodes), linitial(nodes)) : nodes;
+	Node	   *comparison = NULL;
+	PenumbraExpr args[3];
+	PenumbraType result;
+
+	if (mapping->function == PENUMBRA_FN_RANGE_CONTAINS && range_form_is_value(lsecond(ordered)))
+		comparison = compare_with_constant(lsecond(ordered), linitial(ordered));
+	if (comparison != NULL)
+		return translate_expr(translation, comparison);
+	if (form == RANGE_FORM_NONE)
+		return translation_refuse(translation, psprintf("function %s", format_procedure(mapping->oid)));
+	if (!translate_type(result_oid, &result))
+		return translation_refuse(translation, psprintf("type %s", format_type_be(result_oid)));
+	args[count] = translate_int4(translation, form);
+	for (int i = 0; i < count; i++)
+	{
+		args[i] = translate_argument(translation, list_nth(ordered, i), form);
+		if (args[i] < 0)
+			return -1;
+	}
+	return translate_call(translation, mapping->function, result, args, count + 1);
+}
+
+/* ---------------------------------------------------------------- bounds  */
+
+/* A value that no other one is less than, or greater. */
+static Const *
+extreme_of(Oid type, bool is_greatest)
+{
+	int16		length;
+	bool		by_value;
+	int64		extreme;
+
+	get_typlenbyval(type, &length, &by_value);
+	if (length == sizeof(int32))
+		extreme = is_greatest ? PG_INT32_MAX : PG_INT32_MIN;
+	else
+		extreme = is_greatest ? PG_INT64_MAX : PG_INT64_MIN;
+	return makeConst(type, -1, InvalidOid, length, length == sizeof(int32) ? Int32GetDatum((int32) extreme)
+					 : Int64GetDatum(extreme), false, by_value);
+}
+
+/* The bound of a range, or the extreme where there is none; of a value that itself. */
+static Node *
+bound_of(Oid type, Node *node, bool is_upper, bool is_greatest)
+{
+	static const Oid functions[2][2] = {
+		{F_LOWER_ANYRANGE, F_UPPER_ANYRANGE}, {F_LOWER_ANYMULTIRANGE, F_UPPER_ANYMULTIRANGE}
+	};
+	bool		is_multirange = type_is_multirange(getBaseType(exprType(node)));
+	CoalesceExpr *bound = makeNode(CoalesceExpr);
+
+	if (range_form_is_value(node))
+		return node;
+	bound->coalescetype = type;
+	bound->args = list_make2(makeFuncExpr(functions[is_multirange][is_upper], type, list_make1(node), InvalidOid,
+										  InvalidOid, COERCE_EXPLICIT_CALL), extreme_of(type, is_greatest));
+	bound->location = -1;
+	return (Node *) bound;
+}
+
+/* The bound of one is not behind that of the other: what is infinite or empty is taken for one that is not. */
+static Node *
+compare_bounds(Oid type, Node *one, bool is_upper_of_one, Node *other, bool is_upper_of_other)
+{
+	return compare(type, BTLessEqualStrategyNumber, bound_of(type, one, is_upper_of_one, false),
+				   bound_of(type, other, is_upper_of_other, true));
+}
+
+List *
+translate_range_bounds(const FunctionMapping *mapping, List *nodes)
+{
+	Oid			range_type = range_form_type_of(nodes);
+	int			form = range_form_of(nodes);
+	Node	   *one = linitial(nodes);
+	Node	   *other = llast(nodes);
+	Oid			type;
+
+	if (form != PENUMBRA_RANGE_OF_INT4 && form != PENUMBRA_RANGE_OF_INT8)
+		return NIL;
+	type = get_range_subtype(type_is_multirange(range_type) ? get_multirange_range(range_type) : range_type);
+	if (mapping->shape == SHAPE_RANGE_SWAPPED)
+	{
+		one = llast(nodes);
+		other = linitial(nodes);
+	}
+	switch (mapping->function)
+	{
+		case PENUMBRA_FN_RANGE_CONTAINS:
+			return list_make2(compare_bounds(type, one, false, other, false),
+							  compare_bounds(type, other, true, one, true));
+		case PENUMBRA_FN_RANGE_OVERLAPS:
+			return list_make2(compare_bounds(type, one, false, other, true),
+							  compare_bounds(type, other, false, one, true));
+		case PENUMBRA_FN_RANGE_BEFORE:
+			return list_make1(compare_bounds(type, one, true, other, false));
+		case PENUMBRA_FN_RANGE_OVERLEFT:
+			return list_make1(compare_bounds(type, one, true, other, true));
+		case PENUMBRA_FN_RANGE_OVERRIGHT:
+			return list_make1(compare_bounds(type, other, false, one, false));
+		default:
+			return NIL;
+	}
+}
