@@ -820,6 +820,8 @@ read_whole(const ComposedImage *composed, ImageReader *reader)
 static bool
 set_bytes(ComposedImage *composed, Oid part)
 {
+	const TypeCacheEntry *type = lookup_type_cache(composed->type, TYPECACHE_CMP_PROC | TYPECACHE_HASH_PROC);
+
 	composed->write = write_whole;
 	composed->read = read_whole;
 	composed->image.type = PENUMBRA_TEXT;
@@ -827,8 +829,7 @@ set_bytes(ComposedImage *composed, Oid part)
 	composed->image.order = VALUE_ORDER_UNKNOWN;
 	composed->image.order_collation = InvalidOid;
 	composed->image.shape = BYTES_SHAPE;
-	return user_type_image(getBaseType(part)) != NULL &&
-		OidIsValid(lookup_type_cache(composed->type, TYPECACHE_CMP_PROC)->cmp_proc);
+	return user_type_image(getBaseType(part)) != NULL && (OidIsValid(type->cmp_proc) || OidIsValid(type->hash_proc));
 }
 
 static bool

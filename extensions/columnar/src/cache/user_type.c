@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * user_type.c
- *	  What the engine has in place of values of types that are not PostgreSQL's own.
+ *	  What the engine has in place of values of types without a form of their own: those that
+ *	  extensions and users made, and some of PostgreSQL's.
  *
  * An image is a value's bytes, and nothing of the type's is called to make one: a
  * load may be a superuser's.  What is equal the image does not tell, unless the type
@@ -171,8 +172,7 @@ user_type_image(Oid type_oid)
 	TypeCacheEntry *type;
 	char	   *equality;
 
-	if (type_oid < FirstNormalObjectId || get_typtype(type_oid) != TYPTYPE_BASE ||
-		OidIsValid(get_element_type(type_oid)) || !has_own_equality(type_oid))
+	if (get_typtype(type_oid) != TYPTYPE_BASE || !has_own_equality(type_oid))
 		return NULL;
 	type = lookup_type_cache(type_oid, TYPECACHE_EQ_OPR | TYPECACHE_CMP_PROC);
 	equality = user_type_citext_function(get_opcode(type->eq_opr));

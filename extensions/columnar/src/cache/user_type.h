@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * user_type.h
- *	  What the engine has in place of values of types that are not PostgreSQL's own.
+ *	  What the engine has in place of values of types without a form of their own.
  *
  *-------------------------------------------------------------------------
  */
@@ -12,7 +12,7 @@
 
 #include "cache/value_image.h"
 
-/* Of a base type of an extension or a user that has a default order or hash; NULL: it has none.  Static memory. */
+/* Of a base type that has a default order or hash, if it has no other image; NULL: it has none.  Static memory. */
 extern const ValueImage *user_type_image(Oid type_oid);
 /* Of the type or a domain over it: which image that is; 0: there is none. */
 extern uint64 user_type_shape(Oid type_oid);

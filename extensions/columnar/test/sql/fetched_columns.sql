@@ -196,7 +196,6 @@ SET penumbra.mode = require;
 EXPLAIN (COSTS OFF) SELECT DISTINCT ON (kind) * FROM note ORDER BY kind, n DESC, id;
 EXPLAIN (COSTS OFF) SELECT id, doc, rank() OVER (PARTITION BY kind ORDER BY n) FROM note ORDER BY id LIMIT 5;
 SELECT doc, lag(whole) OVER (ORDER BY id) FROM note;
-SELECT DISTINCT ON (words) words FROM note ORDER BY words, id;
 RESET penumbra.mode;
 SELECT agree('SELECT DISTINCT ON (kind) * FROM note ORDER BY kind, n DESC, id');
 SELECT agree('SELECT DISTINCT ON (person) person, page, doc FROM visit LEFT JOIN note ON note.id = person ORDER BY person, at LIMIT 300');
