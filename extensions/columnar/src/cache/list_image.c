@@ -25,6 +25,9 @@
 #include "utils/jsonb.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
+#include "utils/multirangetypes.h"
+#include "utils/rangetypes.h"
+#include "utils/typcache.h"
 
 #include "cache/list_image.h"
 #include "cache/value_image.h"
@@ -120,7 +123,8 @@ is_path_query(const Node *node)
 static bool
 gives_documents(const Node *node)
 {
-	return is_call(node, F_JSONB_ARRAY_ELEMENTS) || is_path_query(node);
+	return is_call(node, F_JSONB_ARRAY_ELEMENTS) || is_path_query(node) ||
+		(is_call(node, F_UNNEST_ANYARRAY) && exprType(node) == JSONBOID);
 }
 
 #define KEY_COLUMN		1
@@ -178,9 +182,10 @@ list_image_elements(const Node *expr)
 	if (value_image_of(exprType(expr)) == NULL ||
 		(value_image_of(exprType(expr))->composed != NULL && exprType(expr) != JSONBOID))
 		return NULL;
-	if (is_call(expr, F_UNNEST_ANYARRAY) || splits_text(expr) || is_call(expr, F_JSONB_ARRAY_ELEMENTS_TEXT) ||
-		is_call(expr, F_JSONB_OBJECT_KEYS) || is_column(expr, F_JSONB_EACH, KEY_COLUMN) ||
-		is_column(expr, F_JSONB_EACH_TEXT, KEY_COLUMN) || is_column(expr, F_JSONB_EACH_TEXT, VALUE_COLUMN))
+	if (is_call(expr, F_UNNEST_ANYARRAY) || is_call(expr, F_UNNEST_ANYMULTIRANGE) || splits_text(expr) ||
+		is_call(expr, F_JSONB_ARRAY_ELEMENTS_TEXT) || is_call(expr, F_JSONB_OBJECT_KEYS) ||
+		is_column(expr, F_JSONB_EACH, KEY_COLUMN) || is_column(expr, F_JSONB_EACH_TEXT, KEY_COLUMN) ||
+		is_column(expr, F_JSONB_EACH_TEXT, VALUE_COLUMN))
 		return unconstify(Node *, expr);
 	(void) find_elements_walker(unconstify(Node *, expr), &found);
 	return found.has_others ? NULL : found.elements;
@@ -237,7 +242,10 @@ list_image_column(FuncExpr *call, AttrNumber column)
 bool
 list_image_may_be_refused(const Node *expr)
 {
-	return list_image_canonical_call(expr)->funcid != F_UNNEST_ANYARRAY || exprType(expr) == JSONBOID;
+	const FuncExpr *call = list_image_canonical_call(expr);
+
+	return (call->funcid != F_UNNEST_ANYARRAY && call->funcid != F_UNNEST_ANYMULTIRANGE) ||
+		call->funcresulttype == JSONBOID;
 }
 
 typedef struct Replacement
@@ -439,12 +447,12 @@ write_list(const ListMaker *maker, const Elements *elements)
 
 /* False: it is NULL. */
 static bool
-value_of_element(const ListMaker *maker, Datum element, Datum *value)
+value_of_element(const ListMaker *maker, NullableDatum element, Datum *value)
 {
 	bool		is_null;
 
-	maker->econtext->caseValue_datum = element;
-	maker->econtext->caseValue_isNull = false;
+	maker->econtext->caseValue_datum = element.value;
+	maker->econtext->caseValue_isNull = element.isnull;
 	*value = ExecEvalExpr(maker->of_element, maker->econtext, &is_null);
 	return !is_null;
 }
@@ -461,7 +469,8 @@ list_of_array(const ListMaker *maker, ArrayType *array)
 	Elements	elements = {0};
 
 	/* packed as in a list */
-	if (!ARR_HASNULL(array) && maker->image->encode == NULL && maker->width > 0 && maker->width == maker->length)
+	if (maker->of_element == NULL && !ARR_HASNULL(array) && maker->image->encode == NULL && maker->width > 0 &&
+		maker->width == maker->length)
 	{
 		bytea	   *list;
 		char	   *to;
@@ -475,18 +484,38 @@ list_of_array(const ListMaker *maker, ArrayType *array)
 	make_room(&elements, count);
 	for (int i = 0; i < count; i++)
 	{
+		NullableDatum element = {.isnull = bitmap != NULL && (bitmap[i / 8] & 1 << (i % 8)) == 0};
 		Datum		value;
 
-		if (bitmap != NULL && (bitmap[i / 8] & 1 << (i % 8)) == 0)
+		if (!element.isnull)
 		{
-			add_element(maker, &elements, NULL);
-			continue;
+			element.value = fetch_att(next, maker->is_by_value, maker->length);
+			next = att_addlength_pointer(next, maker->length, next);
+			next = (const char *) att_align_nominal(next, maker->align);
 		}
-		value = fetch_att(next, maker->is_by_value, maker->length);
-		add_element(maker, &elements, &value);
-		next = att_addlength_pointer(next, maker->length, next);
-		next = (const char *) att_align_nominal(next, maker->align);
+		value = element.value;
+		if (maker->of_element != NULL)
+			element.isnull = !value_of_element(maker, element, &value);
+		add_element(maker, &elements, element.isnull ? NULL : &value);
+		if (elements.string_bytes > MaxAllocSize)
+			return refused_list();
 	}
+	return write_list(maker, &elements);
+}
+
+static Datum
+list_of_multirange(const ListMaker *maker, MultirangeType *multirange)
+{
+	TypeCacheEntry *type = lookup_type_cache(get_multirange_range(MultirangeTypeGetOid(multirange)),
+											 TYPECACHE_RANGE_INFO);
+	Elements	elements = {0};
+	int32		count;
+	RangeType **ranges;
+
+	multirange_deserialize(type, multirange, &count, &ranges);
+	make_room(&elements, count);
+	for (int32 i = 0; i < count; i++)
+		add_element(maker, &elements, &(Datum) {RangeTypePGetDatum(ranges[i])});
 	return write_list(maker, &elements);
 }
 
@@ -538,7 +567,7 @@ value_of_json(const ListMaker *maker, JsonbValue *json, Datum *value)
 		return text_of_json(json, value);
 	element = JsonbPGetDatum(JsonbValueToJsonb(json));
 	if (maker->of_element != NULL)
-		return value_of_element(maker, element, value);
+		return value_of_element(maker, (NullableDatum) {.value = element}, value);
 	*value = element;
 	return true;
 }
@@ -595,7 +624,7 @@ list_of_matches(const ListMaker *maker, Datum searched)
 	make_room(&elements, 1);
 	while (true)
 	{
-		Datum		match = FunctionCallInvoke(fcinfo);
+		NullableDatum match = {.value = FunctionCallInvoke(fcinfo)};
 		Datum		value;
 
 		if (rows.isDone != ExprMultipleResult)
@@ -618,6 +647,8 @@ list_maker_make(const ListMaker *maker, Datum argument)
 {
 	if (maker->function == F_UNNEST_ANYARRAY)
 		return list_of_array(maker, DatumGetArrayTypeP(argument));
+	if (maker->function == F_UNNEST_ANYMULTIRANGE)
+		return list_of_multirange(maker, DatumGetMultirangeTypeP(argument));
 	if (maker->matches != NULL)
 		return list_of_matches(maker, argument);
 	return list_of_json(maker, DatumGetJsonbP(argument));

@@ -290,6 +290,21 @@ SELECT agree('SELECT key, value, count(*) FROM whole, jsonb_each(object->''o'') 
 SELECT sum(mismatches) FROM penumbra.verify('whole');
 DROP TABLE whole;
 
+-- Arrays of documents and of ranges, and multiranges.
+CREATE TABLE composed AS SELECT k AS id, ARRAY[jsonb_build_object('k', k % 7, 'n', k::numeric / 10), CASE WHEN k % 5 > 0 THEN to_jsonb(k % 3) END] AS docs,
+  CASE WHEN k % 9 > 0 THEN int4multirange(int4range(k % 10, k % 10 + 2), int4range(20 + k % 3, 25)) WHEN k % 2 = 0 THEN '{}' END AS m,
+  ARRAY[daterange('2020-01-01'::date + k % 5, NULL), 'empty', NULL] AS rs FROM generate_series(1, 5000) k;
+VACUUM ANALYZE composed;
+SELECT penumbra.load('composed');
+SELECT penumbra.load('composed', ARRAY['unnest(docs)', $$unnest(docs)->>'k'$$, $$unnest(docs)->>'n'$$, 'unnest(m)', 'unnest(rs)']);
+SELECT agree('SELECT e, count(*) FROM composed, unnest(docs) e GROUP BY e');
+SELECT agree('SELECT e->>''k'', count(*), sum((e->>''n'')::numeric) FROM composed, unnest(docs) e GROUP BY 1');
+SELECT agree('SELECT r, count(*), sum(upper(r)) FROM composed, unnest(m) r WHERE r @> 3 OR r @> 24 GROUP BY r');
+SELECT agree('SELECT unnest(m) AS r, count(*) FROM composed GROUP BY 1');
+SELECT agree('SELECT r, n, min(id) FROM composed, unnest(rs) WITH ORDINALITY u(r, n) GROUP BY r, n');
+SELECT sum(mismatches) FROM penumbra.verify('composed');
+DROP TABLE composed;
+
 -- Partitions, of which one has its columns in another order.
 CREATE TABLE parted (id int, tags text[]) PARTITION BY RANGE (id);
 CREATE TABLE parted_1 PARTITION OF parted FOR VALUES FROM (0) TO (1000);
