@@ -114,6 +114,11 @@ struct Interval {
   typename Bound::Place begin{}, end{};
 };
 
+template <typename Bound>
+Interval<Bound> IntervalOf(ValueOf<Bound> value) {
+  return {Bound::PlaceOf(value, false), Bound::PlaceOf(value, true)};
+}
+
 // The ranges of a value one by one, without empty ones. A null row's bytes may be any.
 template <typename Bound>
 class Cursor {
@@ -158,14 +163,18 @@ struct Ranges {
     Cursor<Bound> cursor = others;
     for (Interval<Bound> next; cursor.Next(&next); is_single = false) hull.end = next.end;
   }
-  template <typename Value>
-  static Ranges Of(Value value) {
-    Ranges ranges;
-    ranges.first = ranges.hull = {Bound::PlaceOf(value, false), Bound::PlaceOf(value, true)};
-    ranges.is_empty = false;
-    return ranges;
-  }
+  explicit Ranges(const Interval<Bound>& only) : first(only), hull(only), is_empty(false) {}
 };
+
+// Whether the value is one range that is not empty, as most are.
+template <typename Bound>
+bool ReadSingle(const StringRef& image, Interval<Bound>* interval) {
+  const char *next = image.data() + Bound::kHeadBytes, *end = image.data() + image.length;
+  if (image.length <= Bound::kHeadBytes || *next++ != kNotEmpty) return false;
+  next = Bound::Read(next, end, &interval->begin);
+  if (next != nullptr) next = Bound::Read(next, end, &interval->end);
+  return next == end;
+}
 
 template <typename Bound>
 bool Contains(const Ranges<Bound>& a, const Ranges<Bound>& b) {
@@ -200,15 +209,22 @@ bool Overlap(const Ranges<Bound>& a, const Ranges<Bound>& b) {
   return true;
 }
 
-template <typename Bound, PenumbraFunction kFunction>
+// Of two that are not empty and single.
+template <PenumbraFunction kFunction, typename Bound>
+bool TestIntervals(const Interval<Bound>& a, const Interval<Bound>& b) {
+  if constexpr (kFunction == PENUMBRA_FN_RANGE_CONTAINS) return !(b.begin < a.begin) & !(a.end < b.end);
+  if constexpr (kFunction == PENUMBRA_FN_RANGE_OVERLAPS) return !AreApart(a, b);
+  if constexpr (kFunction == PENUMBRA_FN_RANGE_BEFORE) return !(b.begin < a.end);
+  if constexpr (kFunction == PENUMBRA_FN_RANGE_OVERLEFT) return !(b.end < a.end);
+  if constexpr (kFunction == PENUMBRA_FN_RANGE_OVERRIGHT) return !(a.begin < b.begin);
+  return a.end == b.begin || b.end == a.begin;
+}
+
+template <PenumbraFunction kFunction, typename Bound>
 bool TestPair(const Ranges<Bound>& a, const Ranges<Bound>& b) {
   if constexpr (kFunction == PENUMBRA_FN_RANGE_CONTAINS) return Contains(a, b);
   if constexpr (kFunction == PENUMBRA_FN_RANGE_OVERLAPS) return Overlap(a, b);
-  if (a.is_empty || b.is_empty) return false;
-  if constexpr (kFunction == PENUMBRA_FN_RANGE_BEFORE) return !(b.hull.begin < a.hull.end);
-  if constexpr (kFunction == PENUMBRA_FN_RANGE_OVERLEFT) return !(b.hull.end < a.hull.end);
-  if constexpr (kFunction == PENUMBRA_FN_RANGE_OVERRIGHT) return !(a.hull.begin < b.hull.begin);
-  return a.hull.end == b.hull.begin || b.hull.end == a.hull.begin;
+  return !a.is_empty && !b.is_empty && TestIntervals<kFunction>(a.hull, b.hull);
 }
 
 // Of a vector of ranges or of integers, each of which is the range that has nothing else in it. Constants are read
@@ -226,11 +242,25 @@ class RangesOf {
     if (is_constant_) constant_ = Read(0);
   }
   Ranges<Bound> operator[](uint32_t row) const { return is_constant_ ? constant_ : Read(row); }
+  // As ReadSingle().
+  bool IsSingle(uint32_t row, Interval<Bound>* interval) const {
+    if (is_constant_) {
+      *interval = constant_.hull;
+      return constant_.is_single && !constant_.is_empty;
+    }
+    if constexpr (kHasValues<Bound>) {
+      if (are_values_) {
+        *interval = IntervalOf<Bound>(values_[row]);
+        return true;
+      }
+    }
+    return ReadSingle(images_[row], interval);
+  }
 
  private:
   Ranges<Bound> Read(uint32_t row) const {
     if constexpr (kHasValues<Bound>) {
-      if (are_values_) return Ranges<Bound>::Of(values_[row]);
+      if (are_values_) return Ranges<Bound>(IntervalOf<Bound>(values_[row]));
     }
     return Ranges<Bound>(images_[row]);
   }
@@ -244,7 +274,11 @@ class RangesOf {
 template <typename Bound, PenumbraFunction kFunction>
 void EvaluatePairs(const Expr& expr, const Vector* args, uint32_t rows, EvalContext& context, Truth* truth) {
   const RangesOf<Bound> a(args[0], rows, context.arena), b(args[1], rows, context.arena);
-  PackTests(rows, truth->is_true, [&](uint32_t i) { return TestPair<Bound, kFunction>(a[i], b[i]); });
+  PackTests(rows, truth->is_true, [&](uint32_t i) {
+    Interval<Bound> one, other;
+    if (a.IsSingle(i, &one) && b.IsSingle(i, &other)) return TestIntervals<kFunction>(one, other);
+    return TestPair<kFunction>(a[i], b[i]);
+  });
   ApplyValidity(StrictValidity(expr, args, rows, context.arena), rows, truth);
 }
 
@@ -273,9 +307,15 @@ Vector EvaluateBound(const Expr& expr, const Vector* args, uint32_t rows, EvalCo
   auto* out = context.arena.AllocateArray<ValueOf<Bound>>(rows);
   uint64_t* is_finite = context.arena.AllocateArray<uint64_t>(kValidityWords);
   PackTests(rows, is_finite, [&](uint32_t i) {
-    const Ranges<Bound> ranges(images[i]);
-    const auto place = kIsLower ? ranges.hull.begin : ranges.hull.end;
-    const bool is_there = !ranges.is_empty && Bound::IsFinite(place);
+    Interval<Bound> hull;
+    bool is_empty = false;
+    if (!ReadSingle(images[i], &hull)) {
+      const Ranges<Bound> ranges(images[i]);
+      hull = ranges.hull;
+      is_empty = ranges.is_empty;
+    }
+    const auto place = kIsLower ? hull.begin : hull.end;
+    const bool is_there = !is_empty && Bound::IsFinite(place);
     out[i] = is_there ? Bound::ValueOf(place) : 0;
     return is_there;
   });
