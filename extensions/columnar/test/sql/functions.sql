@@ -42,6 +42,13 @@ SELECT agree('SELECT extract(hour FROM tod), extract(minute FROM tod), date_part
 SELECT agree('SELECT id, justify_hours(span), justify_days(span), justify_interval(span), isfinite(at), isfinite(at_tz), isfinite(at::date) FROM clock');
 SELECT agree('SELECT width_bucket(score, 0, 500, 20), width_bucket(amount, 500, -50, 9), width_bucket(rate, 0.1, 300, 50), count(*) FROM clock GROUP BY 1, 2, 3');
 SELECT agree('SELECT width_bucket(amount, ARRAY[0, 10.5, 10.5, 700]), width_bucket(at, ARRAY[timestamp ''2024-04-01'', ''infinity'']), width_bucket(zone COLLATE "C", ARRAY[''E'', ''Europe/Z'']), count(*) FROM clock GROUP BY 1, 2, 3');
+-- An offset is no name: its sign has another sense.  An error is one of a row that has it.
+SELECT agree('SELECT id, make_timestamptz(2024, 1 + id % 12, 1 + id % 28, id % 24, id % 60, id % 60 + 0.25, ''Europe/Berlin''), make_timestamptz(2024, 3, 1 + id % 31, 2, 30, 0, ''EST'') FROM clock');
+SELECT agree('SELECT make_timestamptz(2024, 3, 10, id % 24, 30, 0, ''America/New_York''), make_timestamptz(2024, 3, 10, id % 24, 30, 0, ''+02''), count(*) FROM clock WHERE id < 100 GROUP BY 1, 2');
+SELECT agree('SELECT id, make_timestamptz(2024, 3, 10, id % 24, 30, 0, zone) FROM clock WHERE id % 3 = 0');
+SELECT agree('SELECT count(make_timestamptz(2024, 2, 25 + id % 5, 2, 30, 0, ''Asia/Tokyo'')) FROM clock');
+SELECT agree('SELECT count(*) FROM clock WHERE CASE WHEN id < 0 THEN make_timestamptz(2024, 2, id, 2, 30, 0, ''Nowhere'') IS NULL END');
+SELECT agree('SELECT count(make_timestamptz(2024, 2, 1, 2, 30, id % 60, ''Nowhere'')) FROM clock');
 PREPARE in_zone(text) AS SELECT count(DISTINCT date_trunc('day', at_tz AT TIME ZONE $1)), max(at AT TIME ZONE $1) FROM clock WHERE isfinite(at);
 SET plan_cache_mode = force_generic_plan;
 EXECUTE in_zone('Asia/Tokyo');
@@ -60,6 +67,7 @@ SELECT count(*) FROM part WHERE acos(n) > 0;
 SELECT count(*) FROM part WHERE CASE WHEN n <> 0 THEN split_part(path, '/', n) <> '' END;
 SELECT count(*) FROM part WHERE lpad(name, 1000000000, 'x') <> '';
 SELECT count(*) FROM part WHERE repeat(name, 500000000) <> '';
+SELECT count(*) FROM part WHERE make_timestamptz(2024, 2, 30, n, 0, 0, 'Asia/Tokyo') IS NULL;
 SELECT count(make_date(2023, n, 30)) FROM part;
 SELECT count(make_date(2023 - 4000 * (n % 2), 1, 30)) FROM part WHERE n > 0;
 SELECT count(date_bin('1 month', at, '2000-01-01')) FROM part;

@@ -8,6 +8,8 @@
  */
 #include "postgres.h"
 
+#include <ctype.h>
+
 #include "pg_compat.h"
 
 #include "access/stratnum.h"
@@ -688,6 +690,25 @@ translate_is_finite(Translation *translation, const FuncExpr *func)
 		: translate_call(translation, PENUMBRA_FN_NOT_IN_LIST, PENUMBRA_BOOL, args, 2);
 }
 
+/*
+ * make_timestamptz() in a zone: the local time there, AT TIME ZONE.  To that '+2' is two hours west of Greenwich, and
+ * to make_timestamptz() two hours east, so the zone has to be a name.
+ */
+static PenumbraExpr
+translate_made_in_zone(Translation *translation, const FuncExpr *func)
+{
+	const Const *zone = llast(func->args);
+	FuncExpr   *local;
+
+	if (!IsA(zone, Const) || zone->constisnull ||
+		!isalpha((unsigned char) *text_to_cstring(DatumGetTextPP(zone->constvalue))))
+		return translation_refuse(translation, "zone of make_timestamptz() that is not a constant name");
+	local = makeFuncExpr(F_MAKE_TIMESTAMP, TIMESTAMPOID, list_copy_head(func->args, list_length(func->args) - 1),
+						 InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);
+	return translate_function(translation, F_TIMEZONE_TEXT_TIMESTAMP, TIMESTAMPTZOID, func->inputcollid,
+							  list_make2((Node *) zone, local));
+}
+
 /* Whether it is made of several functions of the engine's. */
 static bool
 is_composed_function(Oid function_oid)
@@ -703,6 +724,7 @@ is_composed_function(Oid function_oid)
 		case F_ISFINITE_DATE:
 		case F_ISFINITE_TIMESTAMP:
 		case F_ISFINITE_TIMESTAMPTZ:
+		case F_MAKE_TIMESTAMPTZ_INT4_INT4_INT4_INT4_INT4_FLOAT8_TEXT:
 			return true;
 		default:
 			return false;
@@ -722,6 +744,8 @@ translate_composed_function(Translation *translation, const FuncExpr *func)
 		case F_ISFINITE_TIMESTAMP:
 		case F_ISFINITE_TIMESTAMPTZ:
 			return translate_is_finite(translation, func);
+		case F_MAKE_TIMESTAMPTZ_INT4_INT4_INT4_INT4_INT4_FLOAT8_TEXT:
+			return translate_made_in_zone(translation, func);
 		case F_CONCAT:
 			return translate_concatenated(translation, func->args, 0, -1);
 		case F_CONCAT_WS:
