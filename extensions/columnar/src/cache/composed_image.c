@@ -864,7 +864,7 @@ make_image(KnownImage *image, Oid relid)
 	MemoryContext around = MemoryContextSwitchTo(TopMemoryContext);
 	ComposedImage made = {
 		.type = image->type,
-		.image = {.has_parts = true,.encode_parts = encode,.decode_parts = decode}
+		.image = {.encode_parts = encode,.decode_parts = decode}
 	};
 
 	image->has_image = OidIsValid(relid) ? set_composite(&made) : set_image(&made);

@@ -84,7 +84,7 @@ cache_type_has_parts(Oid type_oid)
 {
 	const ValueImage *image = value_image_of(type_oid);
 
-	return image == NULL || image->has_parts;
+	return image == NULL || image->composed != NULL;
 }
 
 bool

@@ -314,11 +314,11 @@ static const struct
 	{DATERANGEOID, {PENUMBRA_TEXT, range_image_encode, range_image_decode}},
 	{TSRANGEOID, {PENUMBRA_TEXT, range_image_encode, range_image_decode}},
 	{TSTZRANGEOID, {PENUMBRA_TEXT, range_image_encode, range_image_decode}},
-	{INT4MULTIRANGEOID, {PENUMBRA_TEXT, multirange_image_encode, multirange_image_decode, true}},
-	{INT8MULTIRANGEOID, {PENUMBRA_TEXT, multirange_image_encode, multirange_image_decode, true}},
-	{DATEMULTIRANGEOID, {PENUMBRA_TEXT, multirange_image_encode, multirange_image_decode, true}},
-	{TSMULTIRANGEOID, {PENUMBRA_TEXT, multirange_image_encode, multirange_image_decode, true}},
-	{TSTZMULTIRANGEOID, {PENUMBRA_TEXT, multirange_image_encode, multirange_image_decode, true}},
+	{INT4MULTIRANGEOID, {PENUMBRA_TEXT, multirange_image_encode, multirange_image_decode}},
+	{INT8MULTIRANGEOID, {PENUMBRA_TEXT, multirange_image_encode, multirange_image_decode}},
+	{DATEMULTIRANGEOID, {PENUMBRA_TEXT, multirange_image_encode, multirange_image_decode}},
+	{TSMULTIRANGEOID, {PENUMBRA_TEXT, multirange_image_encode, multirange_image_decode}},
+	{TSTZMULTIRANGEOID, {PENUMBRA_TEXT, multirange_image_encode, multirange_image_decode}},
 };
 
 /* An enum's value is its OID, which stays; its order is the catalog's. */

@@ -48,11 +48,9 @@ typedef struct ValueImage
 	Datum		(*decode) (uint64 image, uint32 length);
 	uint32		fixed_bytes;	/* of values that are passed by reference and as long; else 0 */
 	ValueEquality equality;
-	/* Expressions read what is inside of a value, and are columns of their own (cached_expression.h). */
-	bool		has_parts;
 	/*
-	 * The parts of a value make its image, in place of the two functions.  Columns of the type are cached
-	 * as expressions are, where queries ask for whole values.
+	 * The parts of a value make its image, in place of the two functions.  Expressions read what is inside of it, and
+	 * are columns of their own (cached_expression.h); so are whole values, where queries ask for these.
 	 */
 	const struct ComposedImage *composed;
 	bool		(*encode_parts) (const struct ComposedImage *composed, Datum value, const char **image, uint32 *length);

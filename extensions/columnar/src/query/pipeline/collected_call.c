@@ -216,7 +216,7 @@ type_of_value(Oid type_oid, PenumbraType *type)
 {
 	const ValueImage *image = value_image_of(type_oid);
 
-	if (image != NULL && image->composed == NULL && !image->has_parts)
+	if (image != NULL && image->composed == NULL)
 		*type = image->type;
 	else if (get_typlen(type_oid) == -1)
 		*type = PENUMBRA_ARRAY;
