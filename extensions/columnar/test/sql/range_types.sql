@@ -146,6 +146,26 @@ EXECUTE numeric_containing(NULL);
 RESET penumbra.mode;
 RESET plan_cache_mode;
 
+-- Ranges that a query makes of columns: NULL is no bound, and bounds in no order are an error of the rows that SQL
+-- evaluates.
+CREATE TABLE spans AS SELECT g AS id, CASE WHEN g % 7 > 0 THEN timestamp '2024-01-01' + g % 20 * interval '1 day' END AS a,
+  CASE WHEN g % 5 > 0 THEN timestamp '2024-01-01' + (g % 20 + g % 3) * interval '1 day' END AS b, CASE WHEN g % 11 > 0 THEN g % 30 END AS i, g % 30 + g % 4 AS j, g::numeric / 4 AS n
+FROM generate_series(1, 400) g;
+CREATE TABLE spans_few AS SELECT * FROM spans WHERE id % 9 = 0;
+SELECT penumbra.load('spans') > 0 AS is_loaded, penumbra.load('spans_few') > 0;
+SELECT x, same(format('SELECT id, bool_or(%1$s) FROM spans WHERE (%1$s) IS NOT FALSE GROUP BY id', x)) FROM unnest(ARRAY[
+  'tsrange(a, b) @> timestamp ''2024-01-05''', 'tsrange(a, b, ''[]'') @> a', 'tsrange(a, b, ''()'') @> a', 'tsrange(NULL, b, ''(]'') @> a', 'a <@ tsrange(b, NULL)',
+  'tsrange(a, b) && tsrange(''2024-01-05'', ''2024-01-07'')', 'tsrange(a, b, ''[]'') && tsrange(''2024-01-05'', ''2024-01-05'', ''[]'')', 'tsrange(''2024-01-05'', NULL) && tsrange(a, b, ''()'')',
+  'int4range(i, j) && int4range(5, 7)', 'int4range(i, j) @> 9', 'int4range(i, j) @> i', 'tsrange(a, NULL) && tsrange(NULL, b)', 'tsrange(NULL, NULL) @> a',
+  'numrange(i, j, ''[]'') @> n', 'tsrange(a, b) && tsrange(a, a, ''[]'')', 'tsrange(a, b) && ''empty''', 'int4range(i, j, ''[]'') && int4range(5, 7)', 'tsrange(a, b) @> tsrange(a, b)']) x;
+SELECT rows_of(q, 'off') = rows_of(q, 'prefer') AS are_equal, (rows_of(q, 'prefer'))[3]
+FROM unnest(ARRAY['SELECT count(*) FROM spans WHERE tsrange(a, b - interval ''1 day'') @> a', 'SELECT count(*) FROM spans WHERE int4range(j, i) && int4range(0, NULL)',
+  'SELECT a.id, b.id FROM spans a JOIN spans_few b ON tsrange(a.a, a.b - interval ''1 hour'') && tsrange(b.a, b.b)']) q;
+SELECT same('SELECT count(*) FROM spans WHERE CASE WHEN a < b THEN tsrange(a, b - interval ''1 hour'') @> a END');
+SELECT op, joined(format('SELECT a.id, b.id FROM spans a JOIN spans_few b ON %s', op))
+FROM unnest(ARRAY['tsrange(a.a, a.b) && tsrange(b.a, b.b, ''[]'')', 'int4range(a.i, a.j) @> b.i', 'tsrange(a.a, a.b) @> b.a AND a.id < b.id', 'a.i <@ int4range(b.i, b.j)']) op;
+SELECT joined('SELECT a.id, b.id FROM spans a JOIN spans_few b ON a.a < a.b AND tsrange(a.a, a.b - interval ''1 hour'') && tsrange(b.a, b.b)');
+
 -- Ranges of a user's own types are PostgreSQL's, but for values of a column in a constant one.
 CREATE TYPE floatrange AS RANGE (subtype = float8, subtype_diff = float8mi);
 CREATE TABLE floats AS SELECT g AS id, floatrange(g, g + 2.5, '[]') AS r, g::float8 / 7 AS f FROM generate_series(1, 100) g;

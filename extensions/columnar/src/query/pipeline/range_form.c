@@ -8,8 +8,10 @@
 #include "postgres.h"
 
 #include "catalog/pg_type.h"
+#include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "utils/lsyscache.h"
+#include "utils/typcache.h"
 
 #include "query/pipeline/range_form.h"
 
@@ -50,4 +52,15 @@ range_form_of(List *args)
 		default:
 			return RANGE_FORM_NONE;
 	}
+}
+
+Node *
+range_form_compare(Oid type, int strategy, Node *left, Node *right)
+{
+	TypeCacheEntry *entry = lookup_type_cache(type, TYPECACHE_BTREE_OPFAMILY);
+	Oid			op = get_opfamily_member(entry->btree_opf, entry->btree_opintype, entry->btree_opintype, strategy);
+	Expr	   *comparison = make_opclause(op, BOOLOID, false, (Expr *) left, (Expr *) right, InvalidOid, InvalidOid);
+
+	set_opfuncid((OpExpr *) comparison);
+	return (Node *) comparison;
 }

@@ -25,6 +25,7 @@
 #include "utils/regproc.h"
 #include "utils/typcache.h"
 
+#include "query/pipeline/made_range.h"
 #include "query/pipeline/range_form.h"
 #include "query/pipeline/translate_constant.h"
 #include "query/pipeline/translate_expr.h"
@@ -32,17 +33,6 @@
 #include "query/pipeline/translate_type.h"
 
 /* ---------------------------------------------------------------- comparisons */
-
-static Node *
-compare(Oid type, int strategy, Node *left, Node *right)
-{
-	TypeCacheEntry *entry = lookup_type_cache(type, TYPECACHE_BTREE_OPFAMILY);
-	Oid			op = get_opfamily_member(entry->btree_opf, entry->btree_opintype, entry->btree_opintype, strategy);
-	Expr	   *comparison = make_opclause(op, BOOLOID, false, (Expr *) left, (Expr *) right, InvalidOid, InvalidOid);
-
-	set_opfuncid((OpExpr *) comparison);
-	return (Node *) comparison;
-}
 
 static Node *
 compare_with_bound(Oid type, Node *value, const RangeBound *bound)
@@ -53,7 +43,7 @@ compare_with_bound(Oid type, Node *value, const RangeBound *bound)
 	bool		by_value;
 
 	get_typlenbyval(type, &length, &by_value);
-	return compare(type, strategy, value,
+	return range_form_compare(type, strategy, value,
 				   (Node *) makeConst(type, -1, InvalidOid, length, bound->val, false, by_value));
 }
 
@@ -83,7 +73,7 @@ compare_with_constant(Node *value, const Const *constant)
 	if (!upper.infinite)
 		comparisons = lappend(comparisons, compare_with_bound(type, value, &upper));
 	if (comparisons == NIL)
-		return compare(type, BTEqualStrategyNumber, value, value);
+		return range_form_compare(type, BTEqualStrategyNumber, value, value);
 	return list_length(comparisons) == 1 ? linitial(comparisons) : (Node *) make_andclause(comparisons);
 }
 
@@ -134,6 +124,8 @@ translate_range(Translation *translation, const FunctionMapping *mapping, Oid re
 	PenumbraExpr args[3];
 	PenumbraType result;
 
+	if (made_range_is(linitial(ordered)) || made_range_is(llast(ordered)))
+		return made_range_translate(translation, mapping, ordered);
 	if (mapping->function == PENUMBRA_FN_RANGE_CONTAINS && range_form_is_value(lsecond(ordered)))
 		comparison = compare_with_constant(lsecond(ordered), linitial(ordered));
 	if (comparison != NULL)
@@ -183,6 +175,8 @@ bound_of(Oid type, Node *node, bool is_upper, bool is_greatest)
 
 	if (range_form_is_value(node))
 		return node;
+	if (made_range_is(node))
+		return made_range_bound(node, is_upper, extreme_of(type, is_greatest));
 	bound->coalescetype = type;
 	bound->args = list_make2(makeFuncExpr(functions[is_multirange][is_upper], type, list_make1(node), InvalidOid,
 										  InvalidOid, COERCE_EXPLICIT_CALL), extreme_of(type, is_greatest));
@@ -194,7 +188,7 @@ bound_of(Oid type, Node *node, bool is_upper, bool is_greatest)
 static Node *
 compare_bounds(Oid type, Node *one, bool is_upper_of_one, Node *other, bool is_upper_of_other)
 {
-	return compare(type, BTLessEqualStrategyNumber, bound_of(type, one, is_upper_of_one, false),
+	return range_form_compare(type, BTLessEqualStrategyNumber, bound_of(type, one, is_upper_of_one, false),
 				   bound_of(type, other, is_upper_of_other, true));
 }
 

@@ -1,0 +1,298 @@
+/*-------------------------------------------------------------------------
+ *
+ * made_range.c
+ *	  Operators of ranges that a query makes of values, as of two columns.
+ *
+ * tsrange(a, b) is not made: its operators are comparisons of what it is made of, in which
+ * NULL is no bound.  PostgreSQL raises an error where the bounds are in no order, and so does the
+ * engine's expression, for which the ordinary plan runs.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/stratnum.h"
+#include "catalog/pg_type.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "utils/builtins.h"
+#include "utils/fmgroids.h"
+#include "utils/lsyscache.h"
+#include "utils/rangetypes.h"
+#include "utils/regproc.h"
+#include "utils/typcache.h"
+
+#include "query/pipeline/made_range.h"
+#include "query/pipeline/range_form.h"
+#include "query/pipeline/translate_expr.h"
+
+/* Of a bound that there is not, the value is NULL; one that is may be NULL in some rows. */
+typedef struct MadeRange
+{
+	Oid			type;			/* of the values */
+	Node	   *lower;
+	Node	   *upper;
+	bool		has_lower;		/* it is in the range */
+	bool		has_upper;
+	bool		is_constant;	/* and not empty */
+} MadeRange;
+
+/* Which bounds are in the range, as "[)" tells; false: the third argument does not tell. */
+static bool
+read_flags(const Const *flags, MadeRange *range)
+{
+	char	   *written;
+
+	if (!IsA(flags, Const) || flags->constisnull)
+		return false;
+	written = TextDatumGetCString(flags->constvalue);
+	if (strlen(written) != 2 || strchr("[(", written[0]) == NULL || strchr("])", written[1]) == NULL)
+		return false;
+	range->has_lower = written[0] == '[';
+	range->has_upper = written[1] == ']';
+	return true;
+}
+
+static Node *
+without_null(Node *bound)
+{
+	return IsA(bound, Const) && ((Const *) bound)->constisnull ? NULL : bound;
+}
+
+/* PostgreSQL writes ranges of integers and dates as [a, b), for which it may have to add one to a bound. */
+static bool
+read_constructor(const FuncExpr *func, MadeRange *range)
+{
+	range->has_lower = true;
+	switch (func->funcid)
+	{
+		case F_INT4RANGE_INT4_INT4:
+		case F_INT8RANGE_INT8_INT8:
+		case F_DATERANGE_DATE_DATE:
+		case F_TSRANGE_TIMESTAMP_TIMESTAMP:
+		case F_TSTZRANGE_TIMESTAMPTZ_TIMESTAMPTZ:
+		case F_NUMRANGE_NUMERIC_NUMERIC:
+			break;
+		case F_TSRANGE_TIMESTAMP_TIMESTAMP_TEXT:
+		case F_TSTZRANGE_TIMESTAMPTZ_TIMESTAMPTZ_TEXT:
+		case F_NUMRANGE_NUMERIC_NUMERIC_TEXT:
+			if (!read_flags(lthird(func->args), range))
+				return false;
+			break;
+		default:
+			return false;
+	}
+	range->type = get_range_subtype(func->funcresulttype);
+	range->lower = without_null(linitial(func->args));
+	range->upper = without_null(lsecond(func->args));
+	return true;
+}
+
+static Node *
+value_of_bound(Oid type, const RangeBound *bound)
+{
+	int16		length;
+	bool		by_value;
+
+	get_typlenbyval(type, &length, &by_value);
+	return bound->infinite ? NULL : (Node *) makeConst(type, -1, InvalidOid, length, bound->val, false, by_value);
+}
+
+static bool
+read_constant(const Const *constant, MadeRange *range)
+{
+	TypeCacheEntry *type;
+	RangeBound	lower;
+	RangeBound	upper;
+	bool		is_empty;
+
+	if (constant->constisnull || !type_is_range(constant->consttype))
+		return false;
+	type = lookup_type_cache(constant->consttype, TYPECACHE_RANGE_INFO);
+	range_deserialize(type, DatumGetRangeTypeP(constant->constvalue), &lower, &upper, &is_empty);
+	range->type = type->rngelemtype->type_id;
+	range->lower = value_of_bound(range->type, &lower);
+	range->upper = value_of_bound(range->type, &upper);
+	range->has_lower = lower.inclusive;
+	range->has_upper = upper.inclusive;
+	range->is_constant = true;
+	return !is_empty;
+}
+
+bool
+made_range_is(Node *node)
+{
+	MadeRange	range = {0};
+
+	return IsA(node, FuncExpr) && read_constructor((FuncExpr *) node, &range);
+}
+
+static bool
+read_range(Node *node, MadeRange *range)
+{
+	if (IsA(node, Const))
+		return read_constant((Const *) node, range);
+	return IsA(node, FuncExpr) && read_constructor((FuncExpr *) node, range);
+}
+
+/* ---------------------------------------------------------------- conditions */
+
+static Node *
+choose(Oid type, Node *condition, Node *then, Node *otherwise)
+{
+	CaseExpr   *result = makeNode(CaseExpr);
+	CaseWhen   *when = makeNode(CaseWhen);
+
+	when->expr = (Expr *) condition;
+	when->result = (Expr *) then;
+	when->location = -1;
+	result->casetype = type;
+	result->args = list_make1(when);
+	result->defresult = (Expr *) otherwise;
+	result->location = -1;
+	return (Node *) result;
+}
+
+static Node *
+is_null(Node *value)
+{
+	NullTest   *test = makeNode(NullTest);
+
+	test->arg = (Expr *) value;
+	test->nulltesttype = IS_NULL;
+	test->location = -1;
+	return (Node *) test;
+}
+
+/* Adds to the conditions that one value is before the other, or that one of them is no bound. */
+static List *
+add_order(List *conditions, Oid type, Node *left, Node *right, bool may_be_equal)
+{
+	List	   *alternatives = NIL;
+
+	if (left == NULL || right == NULL)
+		return conditions;
+	if (!IsA(left, Const))
+		alternatives = lappend(alternatives, is_null(left));
+	if (!IsA(right, Const))
+		alternatives = lappend(alternatives, is_null(right));
+	alternatives = lappend(alternatives,
+						   range_form_compare(type, may_be_equal ? BTLessEqualStrategyNumber : BTLessStrategyNumber,
+											  left, right));
+	return lappend(conditions, list_length(alternatives) == 1 ? linitial(alternatives)
+				   : make_orclause(alternatives));
+}
+
+/* Between the bounds there is something. */
+static List *
+add_not_empty(List *conditions, const MadeRange *range)
+{
+	return add_order(conditions, range->type, range->lower, range->upper, range->has_lower && range->has_upper);
+}
+
+static Node *
+all_of(List *conditions)
+{
+	return conditions == NIL ? makeBoolConst(true, false) : (Node *) make_andclause(conditions);
+}
+
+static Node *
+overlap(const MadeRange *one, const MadeRange *other)
+{
+	List	   *conditions = add_not_empty(add_not_empty(NIL, one), other);
+
+	conditions = add_order(conditions, one->type, one->lower, other->upper, one->has_lower && other->has_upper);
+	conditions = add_order(conditions, one->type, other->lower, one->upper, other->has_lower && one->has_upper);
+	return all_of(conditions);
+}
+
+/* NULL for a value that is NULL, which is no bound here. */
+static Node *
+contains(const MadeRange *range, Node *value)
+{
+	List	   *conditions = add_order(NIL, range->type, range->lower, value, range->has_lower);
+
+	conditions = add_order(conditions, range->type, value, range->upper, range->has_upper);
+	return choose(BOOLOID, is_null(value), makeBoolConst(false, true), all_of(conditions));
+}
+
+/* The condition, and an error where the bounds of a range are in no order. */
+static PenumbraExpr
+translate_checked(Translation *translation, Node *condition, const MadeRange *ranges, int count)
+{
+	PenumbraExpr args[5];
+	int			arg_count = 0;
+	bool		is_taken = true;
+
+	for (int i = 0; i < count && is_taken; i++)
+	{
+		if (ranges[i].is_constant || ranges[i].lower == NULL || ranges[i].upper == NULL)
+			continue;
+		args[arg_count] = translate_expr(translation, range_form_compare(ranges[i].type, BTGreaterStrategyNumber,
+																		 ranges[i].lower, ranges[i].upper));
+		is_taken = args[arg_count++] >= 0;
+		args[arg_count++] = is_taken ? translate_failure(translation, PENUMBRA_BOOL) : -1;
+	}
+	if (!is_taken)
+		return -1;
+	translation->branch_depth++;
+	args[arg_count] = translate_expr(translation, condition);
+	translation->branch_depth--;
+	return args[arg_count] < 0 || arg_count == 0 ? args[arg_count]
+		: translate_call(translation, PENUMBRA_FN_CASE, PENUMBRA_BOOL, args, arg_count + 1);
+}
+
+PenumbraExpr
+made_range_translate(Translation *translation, const FunctionMapping *mapping, List *args)
+{
+	MadeRange	ranges[2] = {{0}, {0}};
+	Node	   *one = linitial(args);
+	Node	   *other = llast(args);
+
+	if (mapping->function == PENUMBRA_FN_RANGE_CONTAINS && range_form_is_value(other) && read_range(one, &ranges[0]))
+		return translate_checked(translation, contains(&ranges[0], other), ranges, 1);
+	if (mapping->function == PENUMBRA_FN_RANGE_OVERLAPS && read_range(one, &ranges[0]) &&
+		read_range(other, &ranges[1]))
+		return translate_checked(translation, overlap(&ranges[0], &ranges[1]), ranges, 2);
+	return translation_refuse(translation, psprintf("function %s", format_procedure(mapping->oid)));
+}
+
+/* ---------------------------------------------------------------- bounds  */
+
+static Node *
+integer(int32 value)
+{
+	return (Node *) makeConst(INT4OID, -1, InvalidOid, sizeof(int32), Int32GetDatum(value), false, true);
+}
+
+/* 1 / 0 if the bounds are in no order. */
+static Node *
+is_in_order(const MadeRange *range)
+{
+	Node	   *divisor = choose(INT4OID, range_form_compare(range->type, BTGreaterStrategyNumber, range->lower,
+															 range->upper), integer(0), integer(1));
+	FuncExpr   *quotient = makeFuncExpr(F_INT4DIV, INT4OID, list_make2(integer(1), divisor), InvalidOid, InvalidOid,
+										COERCE_EXPLICIT_CALL);
+
+	return (Node *) makeFuncExpr(F_INT4EQ, BOOLOID, list_make2(quotient, integer(1)), InvalidOid, InvalidOid,
+								 COERCE_EXPLICIT_CALL);
+}
+
+Node *
+made_range_bound(Node *node, bool is_upper, Const *other)
+{
+	MadeRange	range = {0};
+	Node	   *own;
+	CoalesceExpr *bound = makeNode(CoalesceExpr);
+
+	(void) read_constructor((FuncExpr *) node, &range);
+	own = is_upper ? range.upper : range.lower;
+	if (own == NULL)
+		return (Node *) other;
+	bound->coalescetype = range.type;
+	bound->args = list_make2(own, other);
+	bound->location = -1;
+	if (range.lower == NULL || range.upper == NULL)
+		return (Node *) bound;
+	return choose(range.type, is_in_order(&range), (Node *) bound, (Node *) other);
+}
