@@ -434,6 +434,11 @@ class JoinQueryGenerator:
     def _range(self, left: list[Item], right: list[Item]) -> list[str]:
         """Comparisons of both sides by their order, some of one value with two others."""
         a, b, _ = self._operands(left, right, is_plain=self._is(0.5))
+        ranges = [(c.sql, d.sql) for item in left for c in item.columns for other in right for d in other.columns
+                  if c.kind == d.kind and c.kind in ("rng", "span", "mr")]  # fmt: skip
+        if ranges and self._is(0.3):
+            c, d = self.choose.choice(ranges)
+            return [f"{c} {self.choose.choice(['&&', '@>', '<@', '<<', '>>', '&<', '&>', '-|-'])} {d}"]
         found = [f"{a} {self._order()} {b}"]
         if self._is(0.6):
             c, d, _ = self._operands(left, right, is_plain=self._is(0.5))
