@@ -10,6 +10,7 @@
 #include "aggregate/hash_aggregation.h"
 #include "aggregate/hash_aggregation_groups.h"
 #include "numeric/numeric.h"
+#include "support/query.h"
 #include "support/sink.h"
 
 namespace penumbra::test {
@@ -41,9 +42,7 @@ std::string Canonical(PenumbraType type, const SinkCell& cell) {
         if (text.back() == '.') text.pop_back();
       }
       return "=" + (text == "-0" ? "0" : text);
-    case PENUMBRA_BPCHAR:
-      while (!text.empty() && text.back() == ' ') text.pop_back();
-      return "=" + text;
+    case PENUMBRA_BPCHAR: return "=" + Trimmed(text);
     case PENUMBRA_FLOAT4:
     case PENUMBRA_FLOAT8: return "=" + (text == "-0" ? "0" : text);
     case PENUMBRA_INTERVAL: {
@@ -260,7 +259,12 @@ std::string KeyText(PenumbraType type, uint32_t n, uint32_t variant) {
     case PENUMBRA_TEXT:
       return n % 3 == 0 ? "key " + std::to_string(n) : "a longer key that is not inline " + std::to_string(n);
     case PENUMBRA_BPCHAR:
-      return (n % 2 == 0 ? "k" : "a longer padded key ") + std::to_string(n) + std::string(variant % 4, ' ');
+      if (n % 3 == 0 && variant > 2)
+        return WithTail("a key with a tail " + std::to_string(n), std::string(variant - 3, 't'));
+      return (n % 3 == 0   ? "a key with a tail "
+              : n % 3 == 1 ? "k"
+                           : "a longer padded key ") +
+             std::to_string(n) + std::string(variant % 4, ' ');
     case PENUMBRA_UUID: {
       std::string bytes(16, static_cast<char>('a' + n % 7));
       std::memcpy(bytes.data() + 4, &n, 4);

@@ -11,6 +11,7 @@
 #include "numeric/numeric.h"
 #include "operator/execution_environment.h"
 #include "sort/packed_prefix.h"
+#include "support/query.h"
 #include "support/sink.h"
 
 namespace penumbra::test {
@@ -29,10 +30,7 @@ int CompareCells(PenumbraType type, const std::string& a, const std::string& b) 
     case PENUMBRA_TEXT:
     case PENUMBRA_UUID: return a.compare(b);
     case PENUMBRA_BOOL: return (a == "t") - (b == "t");
-    case PENUMBRA_BPCHAR: {
-      auto trim = [](std::string text) { return text.erase(text.find_last_not_of(' ') + 1); };
-      return trim(a).compare(trim(b));
-    }
+    case PENUMBRA_BPCHAR: return Trimmed(a).compare(Trimmed(b));
     case PENUMBRA_FLOAT4:
     case PENUMBRA_FLOAT8: {
       const double x = FloatOf(a), y = FloatOf(b);
@@ -168,7 +166,11 @@ std::string RandomText(PenumbraType type, uint32_t variety, Random& random) {
       return (random.Below(2) != 0 ? "a common beginning, then " : "") +
              std::to_string(n).substr(0, 1 + random.Below(18));
     }
-    case PENUMBRA_BPCHAR: return std::to_string(n).substr(0, 1 + random.Below(4)) + std::string(random.Below(4), ' ');
+    case PENUMBRA_BPCHAR: {
+      const std::string text = std::to_string(n).substr(0, 1 + random.Below(4));
+      if (random.Below(3) == 0) return WithTail(text + " with a tail", std::string(random.Below(4), 't'));
+      return text + (random.Below(3) == 0 ? " with a tail" : "") + std::string(random.Below(4), ' ');
+    }
     case PENUMBRA_UUID: {
       std::string bytes(16, 'u');
       std::memcpy(bytes.data() + random.Below(9), &n, 8);

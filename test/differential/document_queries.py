@@ -2,7 +2,7 @@
 
 A seed gives a table of some hundred rows: an id, a document, arrays of integers and of texts, an enum; and queries that
 read what is inside by random paths. Casts are guarded by the type of what they read, so that errors are those of the
-path itself. Where numbers are written in several ways, whole documents are no keys.
+path itself. Where equal numbers are written in several ways, whole documents are no keys.
 """
 
 import json
@@ -13,8 +13,8 @@ STRINGS = ["", "x", "Größe 🎉", "\t\n\\\"\x7f", "5", "-1.50", "1e3", "NaN", 
 # As they are written: PostgreSQL keeps scales, and takes what no float can hold.
 NUMBERS = ["0", "-0", "1", "1.0", "-1.50", "123456789012345678901234567890", "1e30", "1E-7", "0.0000", "7.25", "1e400", "-1e-400",
            "9" * 3000, "0." + "0" * 500 + "1"]  # fmt: skip
-# Whole values are keys where numbers are written alike.
-PLAIN_NUMBERS = ["0", "1", "-2", "17", "99999999999", "-123456789012345678901234567890"]
+# Whole values are keys where equal numbers are written alike, so that it is known which one a group shows.
+PLAIN_NUMBERS = ["0.000", "1", "-2.0", "17", "10.00", "2.5", "99999999999", "-123456789012345678901234567890.1000"]
 TABLE = "CREATE TABLE {name} (id integer, doc jsonb, ints integer[], texts text[], mood mood)"
 ENUM = "CREATE TYPE mood AS ENUM ('sad', 'ok', 'happy'); ALTER TYPE mood ADD VALUE 'fine' AFTER 'sad'"
 

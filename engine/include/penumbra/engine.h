@@ -346,7 +346,7 @@ bool penumbra_plan_takes_window_call(PenumbraPlan *plan, PenumbraOperator input,
 /*
  * A join of two inputs: the build input's rows are kept, by their keys; then each row of the probe input looks up its
  * matches, the pairs that all keys and all conditions hold for. Equality is that of grouping: numeric by value, char(n)
- * without trailing blanks, -0 = 0 and NaN = NaN, intervals by their span; a NULL key matches nothing unless
+ * without trailing blanks or a tail, -0 = 0 and NaN = NaN, intervals by their span; a NULL key matches nothing unless
  * nulls_are_equal. What is equal but written differently comes out as each side has it. The order of rows is not kept.
  */
 typedef enum PenumbraJoinKind {

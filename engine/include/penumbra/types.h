@@ -28,10 +28,28 @@ typedef enum PenumbraType {
   PENUMBRA_TIMESTAMPTZ = 10, /* the same, UTC */
   PENUMBRA_INTERVAL = 11,    /* PenumbraInterval */
   PENUMBRA_TEXT = 12,        /* text and varchar */
-  PENUMBRA_BPCHAR = 13,      /* char(n): stored as given, trailing blanks do not compare */
+  PENUMBRA_BPCHAR = 13,      /* char(n): stored as given, trailing blanks do not compare, nor does a tail (below) */
   PENUMBRA_UUID = 14,        /* 16 bytes, memcmp order */
   PENUMBRA_ARRAY = 15,       /* PostgreSQL's array after the varlena header; only a result, never stored or compared */
 } PenumbraType;
+
+/*
+ * A BPCHAR may end with a tail, which tells values apart that compare as equal: any bytes, the tail's length (4
+ * bytes, the least first), a zero and a one.  No char(n) has a zero byte.  At least so many bytes stand before a tail:
+ * more than a reference to them holds itself, so that it points to them and the tail.
+ */
+#define PENUMBRA_TAILED_BYTES_MIN 13
+#define PENUMBRA_TAIL_END_BYTES 6
+
+/* The length of a value's tail; 0: it has none. */
+static inline uint32_t penumbra_tail_bytes(const char *value, uint32_t length) {
+  const uint8_t *end = (const uint8_t *)value + length;
+  uint32_t bytes;
+
+  if (length < PENUMBRA_TAILED_BYTES_MIN + PENUMBRA_TAIL_END_BYTES || end[-1] != 1 || end[-2] != 0) return 0;
+  bytes = end[-6] | (uint32_t)end[-5] << 8 | (uint32_t)end[-4] << 16 | (uint32_t)end[-3] << 24;
+  return bytes >= PENUMBRA_TAIL_END_BYTES && bytes <= length - PENUMBRA_TAILED_BYTES_MIN ? bytes : 0;
+}
 
 /* The memory layout of PostgreSQL's interval. */
 typedef struct PenumbraInterval {

@@ -59,8 +59,9 @@ void LocalGroups::OwnStrings(char* row) {
   for (uint32_t i = 0; i < layout_.keys.string_count(); ++i, sharing >>= 1) {
     char* slot = KeyLayout::StringSlot(row, i);
     const StringRef ref = StringAt(slot);
-    if ((sharing & 1) == 0 || ref.is_inline()) {
-      OwnString(slot, store_->arena());
+    const uint32_t tail = layout_.keys.TailBytes(row, i);
+    if ((sharing & 1) == 0 || ref.is_inline() || tail != 0) {
+      OwnString(slot, store_->arena(), tail);
       continue;
     }
     uint64_t end;

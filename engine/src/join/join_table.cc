@@ -76,7 +76,7 @@ hwy::uint128_t* SortEntries(hwy::uint128_t* entries, uint64_t count, const Cance
 }  // namespace
 
 JoinLayout::JoinLayout(const JoinSpec& spec)
-    : keys(KeyTypes(spec)),
+    : keys(KeyTypes(spec), true),
       range(spec),
       columns(spec.BuildColumnsKept()),
       sorts_runs(!range.is_empty() && !spec.keys.empty()),

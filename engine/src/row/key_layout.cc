@@ -139,14 +139,6 @@ void WriteNumeric(const Vector& v, uint32_t i, char* slot, char* extra, Arena& a
   std::memcpy(extra, &scale, 4);
 }
 
-void WriteBpchar(const StringRef& value, char* slot, char* extra) {
-  const uint32_t length = TrimmedLength(value.data(), value.length);
-  const uint32_t blanks = value.length - length;
-  StringRef trimmed(value.data(), length);
-  std::memcpy(slot, &trimmed, 16);
-  std::memcpy(extra, &blanks, 4);
-}
-
 void WriteInterval(const PenumbraInterval& value, char* slot, char* extra) {
   int128 span = IntervalSpan(value);
   std::memcpy(slot, &span, 16);
@@ -226,10 +218,21 @@ void WriteFixedColumn(const Vector& v, RowSelection selection, const ImageColumn
 
 }  // namespace
 
+// A string with a tail is too long for the slot (PENUMBRA_TAILED_BYTES_MIN): its tail is behind it.
+void KeyLayout::WriteBpchar(const StringRef& value, char* slot, char* extra) {
+  static_assert(PENUMBRA_TAILED_BYTES_MIN > StringRef::kInlineBytes);
+  const uint32_t tail = penumbra_tail_bytes(value.data(), value.length);
+  const uint32_t length = tail != 0 ? value.length - tail : TrimmedLength(value.data(), value.length);
+  const uint32_t rest = tail != 0 ? tail | kIsTail : value.length - length;
+  StringRef trimmed(value.data(), length);
+  std::memcpy(slot, &trimmed, 16);
+  std::memcpy(extra, &rest, 4);
+}
+
 // An image: the hash, string slots, fixed-width slots from wide to narrow (so none is padded), the null bits; up to
 // here it is compared as words. Then what equal keys may differ in (a numeric's scale, an interval as written). With up
 // to eight keys the null bits stand in the hash's word.
-KeyLayout::KeyLayout(const std::vector<PenumbraType>& types) {
+KeyLayout::KeyLayout(const std::vector<PenumbraType>& types, bool only_compares) {
   slots_.resize(types.size());
   uint32_t at = 8;
   for (size_t i = 0; i < types.size(); ++i) {
@@ -254,6 +257,8 @@ KeyLayout::KeyLayout(const std::vector<PenumbraType>& types) {
   for (Slot& slot : slots_) {
     slot.extra_offset = at;
     at += slot.extra_width;
+    if (!HasStringSlot(slot.type)) continue;
+    tail_offsets_.push_back(slot.type == PENUMBRA_BPCHAR && !only_compares ? slot.extra_offset : 0);
   }
   image_bytes_ = RoundUp(at, 8);
   has_one_word_ = compared_end_ == fixed_begin_ + 8 && string_count_ == 0 &&
@@ -388,15 +393,17 @@ uint64_t KeyLayout::SlotsOfFewStrings(const Vector* keys) const {
 }
 
 void KeyLayout::OwnStrings(char* image, Arena& arena) const {
-  for (uint32_t i = 0; i < string_count_; ++i) OwnString(image + 8 + 16 * i, arena);
+  for (uint32_t i = 0; i < string_count_; ++i) OwnString(image + 8 + 16 * i, arena, TailBytes(image, i));
 }
 
 void KeyLayout::SaveStrings(const char* image, std::vector<char>* bytes) const {
-  for (uint32_t i = 0; i < string_count_; ++i) SaveString(image + 8 + 16 * i, bytes);
+  for (uint32_t i = 0; i < string_count_; ++i) SaveString(image + 8 + 16 * i, bytes, TailBytes(image, i));
 }
 
 const char* KeyLayout::LoadStrings(char* image, const char* bytes, Arena* arena) const {
-  for (uint32_t i = 0; i < string_count_; ++i) bytes = LoadString(image + 8 + 16 * i, bytes, arena);
+  for (uint32_t i = 0; i < string_count_; ++i) {
+    bytes = LoadString(image + 8 + 16 * i, bytes, arena, TailBytes(image, i));
+  }
   return bytes;
 }
 
@@ -463,6 +470,11 @@ Vector KeyLayout::Output(int key, const char* const* rows, uint32_t count, Arena
     if (slot.type == PENUMBRA_BPCHAR) {
       StringRef trimmed;
       std::memcpy(static_cast<void*>(&trimmed), values + 16 * i, 16);
+      if ((extra & kIsTail) != 0) {
+        const StringRef ref(trimmed.pointer, trimmed.length + (extra & ~kIsTail));
+        std::memcpy(values + 16 * i, &ref, 16);
+        continue;
+      }
       char* padded = static_cast<char*>(arena.Allocate(trimmed.length + extra));
       std::memcpy(padded, trimmed.data(), trimmed.length);
       std::memset(padded + trimmed.length, ' ', extra);

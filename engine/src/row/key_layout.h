@@ -2,11 +2,11 @@
 //
 //   hash          8   of the compared part; its low byte is the null bits of the first eight keys.
 //                     0 never occurs and marks a row that was merged away
-//   strings      16 * n  StringRefs: text, bpchar without trailing blanks, canonical numerics
+//   strings      16 * n  StringRefs: text, bpchar without trailing blanks or a tail, canonical numerics
 //   fixed        packed, widest first: integers, dates, floats with one NaN and one zero, uuid,
 //   interval spans null bits    a byte per eight further keys; the slot of a null key is zero
 //   (padding to 8: end of the compared part)
-//   extras       what the output needs beyond equality: blanks of bpchar, display scale of numeric,
+//   extras       what the output needs beyond equality: blanks or tail of bpchar, display scale of numeric,
 //                the sign of a zero, the interval itself; those of the group's first row stay
 //
 // Images with strings of up to 12 bytes and without strings compare as words.
@@ -24,7 +24,8 @@ namespace penumbra {
 
 class KeyLayout {
  public:
-  explicit KeyLayout(const std::vector<PenumbraType>& types);
+  // only_compares: what is kept of an image is its compared part, without what the output needs.
+  explicit KeyLayout(const std::vector<PenumbraType>& types, bool only_compares = false);
 
   int count() const { return static_cast<int>(slots_.size()); }
   uint32_t image_bytes() const { return image_bytes_; }      // a multiple of 8
@@ -72,6 +73,13 @@ class KeyLayout {
   uint64_t SlotsOfFewStrings(const Vector* keys) const;
   uint32_t string_count() const { return string_count_; }
   static char* StringSlot(char* image, uint32_t i) { return image + 8 + 16 * i; }
+  // The bytes of a tail, which lie behind the string that slot i points to.
+  uint32_t TailBytes(const char* image, uint32_t i) const {
+    if (tail_offsets_[i] == 0) return 0;
+    uint32_t extra;
+    std::memcpy(&extra, image + tail_offsets_[i], 4);
+    return (extra & kIsTail) == 0 ? 0 : extra & ~kIsTail;
+  }
   // Copies the long strings of an image into `arena`.
   void OwnStrings(char* image, Arena& arena) const;
   // The long strings of an image, as row_strings.h's functions for one.
@@ -96,6 +104,11 @@ class KeyLayout {
     return hash == 0 ? uint64_t{1} << 32 : hash;
   }
 
+  // The extra of a bpchar: the number of its blanks or, with this bit, of its tail's bytes.
+  static constexpr uint32_t kIsTail = 1u << 31;
+
+  static void WriteBpchar(const StringRef& value, char* slot, char* extra);
+
   struct Slot {
     PenumbraType type;
     uint32_t offset;
@@ -113,6 +126,7 @@ class KeyLayout {
   Vector OutputNumeric(int key, const char* const* rows, uint32_t count, Arena& arena) const;
 
   std::vector<Slot> slots_;
+  std::vector<uint32_t> tail_offsets_;  // by string slot: where the extra of a bpchar is kept; 0: it has none
   uint32_t string_count_ = 0;
   uint32_t fixed_begin_ = 0;
   uint32_t null_begin_ = 0;

@@ -58,7 +58,7 @@
 //   I8  entries of a dictionary of text or uuid ascend bytewise, and each one belongs to a valid row
 //
 // Order keys map values to int64 so that a <= b in PostgreSQL's order implies key(a) <= key(b):
-// integers are their own key; floats by FloatKey(); strings (bpchar without trailing blanks) and
+// integers are their own key; floats by FloatKey(); strings (bpchar without trailing blanks or a tail) and
 // uuid by their first eight bytes. Bounds are exact only for keys that are exact.
 #pragma once
 
@@ -69,6 +69,7 @@
 #include <string_view>
 
 #include "penumbra/types.h"
+#include "vector/value_order.h"
 #include "vector/vector.h"
 
 namespace penumbra {
@@ -152,8 +153,7 @@ inline int64_t PrefixKey(std::string_view bytes) {
 }
 
 inline std::string_view TrimBlanks(std::string_view bytes) {
-  while (!bytes.empty() && bytes.back() == ' ') bytes.remove_suffix(1);
-  return bytes;
+  return bytes.substr(0, TrimmedLength(bytes.data(), static_cast<uint32_t>(bytes.size())));
 }
 
 // A checked segment, by part.

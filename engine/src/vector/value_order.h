@@ -28,8 +28,9 @@ Bits FloatBits(T value) {
   return (bits & kSign) != 0 ? static_cast<Bits>(~bits) : static_cast<Bits>(bits | kSign);
 }
 
-// Length without trailing blanks: what of a char(n) value counts.
+// Length without trailing blanks or a tail: what of a BPCHAR counts.
 inline uint32_t TrimmedLength(const char* bytes, uint32_t length) {
+  if (const uint32_t tail = penumbra_tail_bytes(bytes, length); tail != 0) return length - tail;
   while (length > 0 && bytes[length - 1] == ' ') --length;
   return length;
 }

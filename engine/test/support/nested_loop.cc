@@ -63,7 +63,7 @@ Value KeyValue(PenumbraType type, uint32_t n) {
     }
     case PENUMBRA_BPCHAR: {
       const std::string text = (n % 6 < 3 ? "char of more than twelve bytes " : "c") + which;
-      const std::string padded = text + std::string(way, ' ');
+      const std::string padded = n % 6 == 0 && way % 2 != 0 ? WithTail(text, which) : text + std::string(way, ' ');
       return {padded, padded, text};
     }
     case PENUMBRA_UUID: {

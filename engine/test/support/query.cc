@@ -66,6 +66,17 @@ std::string FormatValue(const PenumbraResultColumn& column, uint32_t row) {
 
 }  // namespace
 
+std::string WithTail(const std::string& text, const std::string& bytes) {
+  EXPECT_GE(text.size(), size_t{PENUMBRA_TAILED_BYTES_MIN});
+  const auto length = static_cast<char>(bytes.size() + PENUMBRA_TAIL_END_BYTES);
+  return text + bytes + std::string{length, 0, 0, 0, 0, 1};
+}
+
+std::string Trimmed(const std::string& text) {
+  const uint32_t tail = penumbra_tail_bytes(text.data(), static_cast<uint32_t>(text.size()));
+  return tail != 0 ? text.substr(0, text.size() - tail) : text.substr(0, text.find_last_not_of(' ') + 1);
+}
+
 Table::Table(std::vector<PenumbraType> types, uint32_t rows, const std::function<Cell(uint32_t row, int column)>& cell)
     : types_(std::move(types)), rows_(penumbra_rows_create(types_.data(), static_cast<int>(types_.size()))) {
   constexpr uint32_t kBatchRows = 4096;

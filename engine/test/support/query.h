@@ -16,6 +16,10 @@ namespace penumbra::test {
 using Cell = std::optional<std::string>;  // intervals and uuids as their 16 bytes
 using Row = std::vector<std::string>;     // of a result; null is "NULL"
 
+// A BPCHAR that has more bytes, which do not compare, behind PENUMBRA_TAILED_BYTES_MIN or more; and one without them.
+std::string WithTail(const std::string& text, const std::string& bytes);
+std::string Trimmed(const std::string& text);
+
 // Rows [begin, end) as the engine's uncompressed rows.
 class Table {
  public:

@@ -434,7 +434,7 @@ bool
 cacheable_can_fail(Node *expr)
 {
 	if (!list_image_is_set(expr))
-		return value_image_can_fail(value_image_of(exprType(expr))) || can_fail_walker(expr, NULL);
+		return can_fail_walker(expr, NULL);
 	return list_image_has_matches((Node *) list_image_call(expr)) ||
 		can_fail_walker(linitial(list_image_canonical_call(expr)->args), NULL) ||
 		can_fail_walker(list_image_replace_elements(expr, list_image_one_element(expr)), NULL);

@@ -8,9 +8,8 @@
  * compares the values, part by part.
  *
  * Values that are equal can be written differently where they have numbers: 1.0 is
- * equal to 1, and -0 to 0.  An image is of type char(n) then, of which trailing
- * blanks do not compare: their number says how the numbers are written.  Of a value
- * that would need too many blanks there is no image.
+ * equal to 1, and -0 to 0.  An image is of type char(n) then, with a tail that does not
+ * compare and says how the numbers are written (image_form.h).
  *
  * Where the parts have no such form, as of types of extensions, the image is the value's bytes, and
  * PostgreSQL compares the values (comparison_key.h of the queries).
@@ -376,7 +375,8 @@ read_multirange(const ComposedImage *composed, ImageReader *reader)
 	RangeType **ranges = palloc(sizeof(RangeType *) * ((reader->end - reader->next) / 3 + 1));
 	int32		count = 0;
 
-	while (reader->next < reader->end)
+	/* zeros may follow */
+	while (reader->next < reader->end && *reader->next == A_RANGE)
 		ranges[count++] = read_range_of(composed, reader);
 	return MultirangeTypePGetDatum(make_multirange(composed->type, composed->range, count, ranges));
 }
@@ -702,42 +702,27 @@ set_composite(ComposedImage *composed)
 
 /* ---------------------------------------------------------------- images - */
 
-static bool
-encode(const ComposedImage *composed, Datum value, const char **image, uint32 *length)
+static const char *
+encode(const ComposedImage *composed, Datum value, uint32 *length)
 {
-	ImageWriter writer = {.scale = SCALE_NONE};
-	int			blanks;
+	ImageWriter writer = {0};
 
 	initStringInfo(&writer.bytes);
 	composed->write(composed, value, &writer);
 	if (composed->image.type == PENUMBRA_BPCHAR)
-	{
-		blanks = blanks_of(&writer);
-		if (blanks < 0)
-			return false;
-		/* the last byte that is compared must be no blank */
-		appendStringInfoChar(&writer.bytes, '\0');
-		enlargeStringInfo(&writer.bytes, blanks);
-		memset(writer.bytes.data + writer.bytes.len, ' ', blanks);
-		writer.bytes.len += blanks;
-	}
-	*image = writer.bytes.data;
+		form_finish(&writer.form, &writer.bytes);
 	*length = writer.bytes.len;
-	return true;
+	return writer.bytes.data;
 }
 
 static Datum
 decode(const ComposedImage *composed, const char *image, uint32 length)
 {
-	ImageReader reader = {(const uint8 *) image, (const uint8 *) image + length};
+	ImageReader reader = {.next = (const uint8 *) image};
 
 	if (composed->image.type == PENUMBRA_BPCHAR)
-	{
-		while (reader.end[-1] == ' ')
-			reader.end--;
-		reader.blanks = (const uint8 *) image + length - reader.end;
-		reader.end--;
-	}
+		reader.form = form_begin(image, &length);
+	reader.end = reader.next + length;
 	return composed->read(composed, &reader);
 }
 

@@ -650,11 +650,9 @@ append_tuples(HeapRowReader *reader, Page page, const OffsetNumber *offsets, uin
 	return count;
 }
 
-bool
-heap_row_reader_append_image(HeapRowReader *reader, Page page, PenumbraRows *rows,
-							 uint32 *row_count)
+uint32
+heap_page_offsets(Page page, OffsetNumber *offsets)
 {
-	OffsetNumber offsets[MaxHeapTuplesPerPage];
 	OffsetNumber last = PageGetMaxOffsetNumber(page);
 	uint32		count = 0;
 
@@ -663,8 +661,17 @@ heap_row_reader_append_image(HeapRowReader *reader, Page page, PenumbraRows *row
 		if (ItemIdIsNormal(PageGetItemId(page, offset)))
 			offsets[count++] = offset;
 	}
-	*row_count = count;
-	return heap_row_reader_append_narrow(reader, page, offsets, count, rows);
+	return count;
+}
+
+bool
+heap_row_reader_append_image(HeapRowReader *reader, Page page, PenumbraRows *rows,
+							 uint32 *row_count)
+{
+	OffsetNumber offsets[MaxHeapTuplesPerPage];
+
+	*row_count = heap_page_offsets(page, offsets);
+	return heap_row_reader_append_narrow(reader, page, offsets, *row_count, rows);
 }
 
 bool

@@ -78,6 +78,9 @@ extern void heap_row_reader_append_tuples(HeapRowReader *reader);
 /* Also the pages that were read ahead. */
 extern void heap_row_reader_close_page(HeapRowReader *reader);
 
+/* Where a page has LP_NORMAL tuples: MaxHeapTuplesPerPage at most. */
+extern uint32 heap_page_offsets(Page page, OffsetNumber *offsets);
+
 /*
  * Appends every LP_NORMAL tuple of a page that the caller has proven
  * all-visible: a private copy, 8-byte aligned, taken under the content lock,

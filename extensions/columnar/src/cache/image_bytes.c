@@ -16,66 +16,13 @@
 #include "cache/image_bytes.h"
 #include "pg_compat.h"
 
-#define FORM_BASE		8
-#define BLANKS_MAX		1024
-
-static void
-note_form(ImageWriter *writer, int scale, int least_scale)
-{
-	int			longer = scale - least_scale;
-
-	if (writer->numbers == 0)
-		writer->scale = scale;
-	else if (writer->scale != scale)
-		writer->scale = SCALES_DIFFER;
-	if (longer != 0)
-	{
-		writer->has_longer = true;
-		if (writer->numbers < FORM_DIGITS && longer > 0 && longer < FORM_BASE)
-			writer->digits[writer->numbers] = longer;
-		else
-			writer->has_failed = true;
-	}
-	writer->numbers++;
-}
-
-int
-blanks_of(const ImageWriter *writer)
-{
-	int			digits = 0;
-
-	if (!writer->has_longer)
-		return 0;
-	if (writer->scale >= 0)
-		return 2 * writer->scale + 1 <= BLANKS_MAX ? 2 * writer->scale + 1 : -1;
-	if (writer->has_failed)
-		return -1;
-	for (int i = FORM_DIGITS - 1; i >= 0; i--)
-		digits = digits * FORM_BASE + writer->digits[i];
-	return 2 * digits;
-}
-
-/* The scale of the next number, which needs the least one. */
-static int
-read_form(ImageReader *reader, int least_scale)
-{
-	int			number = reader->numbers++;
-	int			digits = reader->blanks / 2;
-
-	if (reader->blanks % 2 != 0)
-		return digits;
-	for (int i = 0; i < number && digits > 0; i++)
-		digits /= FORM_BASE;
-	return least_scale + digits % FORM_BASE;
-}
-
 /* The bits of a negative number are all inverted, NaN comes last. */
 void
 write_float(ImageWriter *writer, double value)
 {
 	uint64		bits;
 
-	note_form(writer, value == 0 && signbit(value), 0);
+	form_write(&writer->form, value == 0 && signbit(value));
 	if (isnan(value))
 		value = get_float8_nan();
 	else if (value == 0)
@@ -88,7 +35,7 @@ double
 read_float(ImageReader *reader)
 {
 	uint64		bits = read_uint64(reader);
-	bool		is_negative_zero = read_form(reader, 0) != 0;
+	bool		is_negative_zero = form_read(&reader->form) != 0;
 	double		value;
 
 	if (bits == PG_UINT64_MAX)
@@ -186,6 +133,7 @@ write_numeric(ImageWriter *writer, Datum value)
 	int			scale = read_uint16(&from, false);
 	bool		is_negative = sign == SENT_NEGATIVE;
 	uint16		digit = 0;
+	int			least_scale;
 
 	if (sign == SENT_NAN || sign == SENT_PINF || sign == SENT_NINF)
 	{
@@ -204,7 +152,10 @@ write_numeric(ImageWriter *writer, Datum value)
 		}
 		write_uint16(writer, 0, is_negative);
 	}
-	note_form(writer, scale, scale_of_digits(count, weight, digit));
+	least_scale = scale_of_digits(count, weight, digit);
+	if (scale < least_scale)
+		ereport(ERROR, (errcode(ERRCODE_DATA_CORRUPTED), errmsg("a numeric has more digits than it shows")));
+	form_write(&writer->form, scale - least_scale);
 }
 
 Datum
@@ -234,6 +185,6 @@ read_numeric(ImageReader *reader)
 	}
 	((uint16 *) sent.data)[0] = pg_hton16(count);
 	if (kind >= NEGATIVE && kind <= POSITIVE)
-		((uint16 *) sent.data)[3] = pg_hton16(read_form(reader, scale_of_digits(count, weight, digit)));
+		((uint16 *) sent.data)[3] = pg_hton16(scale_of_digits(count, weight, digit) + form_read(&reader->form));
 	return DirectFunctionCall3(numeric_recv, PointerGetDatum(&sent), ObjectIdGetDatum(InvalidOid), Int32GetDatum(-1));
 }

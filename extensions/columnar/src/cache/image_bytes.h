@@ -7,13 +7,8 @@
  * values that are written one behind the other are compared by their bytes, as if
  * they were compared one by one.
  *
- * Numbers that are equal can be written differently: 1.0 is equal to 1, and -0 to 0.
- * Their bytes are the same here, and a writer counts what they lack.  A number, to be
- * kept as that of blanks behind the bytes, tells a reader of it.
- *
- * It is odd if all numbers are written with the same scale, and half of it is that
- * scale.  Otherwise half of it is a number with a digit, to the base 8, for each of
- * the first numbers: by how many zeros it is longer than it need be.
+ * Numbers that are equal can be written differently: their bytes are the same here, and
+ * their form says what they lack (image_form.h).
  *
  *-------------------------------------------------------------------------
  */
@@ -25,32 +20,21 @@
 #include "lib/stringinfo.h"
 #include "port/pg_bswap.h"
 
-/* Of the digits that say how numbers are written. */
-#define FORM_DIGITS		3
-#define SCALE_NONE		(-1)
-#define SCALES_DIFFER	(-2)
+#include "cache/image_form.h"
 
-/* {.scale = SCALE_NONE} with an initialised buffer at first. */
+/* With an initialised buffer, and otherwise all zero at first. */
 typedef struct ImageWriter
 {
 	StringInfoData bytes;
-	int			numbers;
-	int			scale;			/* of all numbers so far */
-	bool		has_longer;		/* a number is longer than it need be */
-	int			digits[FORM_DIGITS];	/* by how many zeros the first numbers are longer */
-	bool		has_failed;		/* digits cannot say it */
+	FormWriter	form;
 } ImageWriter;
 
 typedef struct ImageReader
 {
 	const uint8 *next;
 	const uint8 *end;
-	int			numbers;		/* read so far */
-	int			blanks;			/* of the image */
+	FormReader	form;
 } ImageReader;
-
-/* The number of blanks; -1: how the numbers are written cannot be told. */
-extern int	blanks_of(const ImageWriter *writer);
 
 extern void write_float(ImageWriter *writer, double value);
 extern double read_float(ImageReader *reader);

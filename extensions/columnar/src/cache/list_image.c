@@ -4,8 +4,8 @@
  *	  The rows of a set-returning function as one value: a list of the engine's.
  *
  * A load makes lists for rows that no query would ask the function for.  So a list
- * is always made: one that would take more than a value may, with an element that has
- * no image, or of an argument of which the function raises an error, is a refused one.
+ * is always made: one that would take more than a value may, or of an argument of which
+ * the function raises an error, is a refused one.
  *
  *-------------------------------------------------------------------------
  */
@@ -56,7 +56,6 @@ typedef struct Elements
 	int64		room;
 	int64		null_count;
 	Size		string_bytes;
-	bool		has_failed;		/* one has no image */
 	uint64	   *values;
 	uint32	   *lengths;
 	bool	   *nulls;
@@ -244,8 +243,7 @@ list_image_may_be_refused(const Node *expr)
 {
 	const FuncExpr *call = list_image_canonical_call(expr);
 
-	return (call->funcid != F_UNNEST_ANYARRAY && call->funcid != F_UNNEST_ANYMULTIRANGE) ||
-		call->funcresulttype == JSONBOID;
+	return call->funcid != F_UNNEST_ANYARRAY && call->funcid != F_UNNEST_ANYMULTIRANGE;
 }
 
 typedef struct Replacement
@@ -340,8 +338,8 @@ add_element(const ListMaker *maker, Elements *elements, const Datum *value)
 	CHECK_FOR_INTERRUPTS();
 	elements->nulls[i] = value == NULL;
 	elements->values[i] = 0;
-	if (value != NULL && !value_image_try(maker->image, *value, &elements->values[i], &length))
-		elements->has_failed = true;
+	if (value != NULL)
+		elements->values[i] = value_image_make(maker->image, *value, &length);
 	elements->lengths[i] = length;
 	elements->null_count += value == NULL;
 	elements->string_bytes += length;
@@ -413,8 +411,6 @@ write_list(const ListMaker *maker, const Elements *elements)
 	bytea	   *list;
 	char	   *next;
 
-	if (elements->has_failed)
-		return refused_list();
 	if (maker->width == 0 && end_bytes > 1)
 		flags |= end_bytes == 2 ? PENUMBRA_LIST_ENDS_OF_2_BYTES : PENUMBRA_LIST_ENDS_OF_4_BYTES;
 	bytes += elements->count * (maker->width == 0 ? end_bytes : maker->width);

@@ -5,8 +5,8 @@
  *
  * Images that are strings are compared as the engine compares text without a
  * collation: byte by byte, and a string before those that it begins.  Images
- * are stored, so a change of one is a change of segment format, which the disk
- * cache's MANIFEST_MAGIC has to tell.
+ * are stored, so a change of one is a change of segment format, which only the
+ * build that wrote a segment reads (T9 of the disk cache).
  *
  *-------------------------------------------------------------------------
  */
@@ -359,46 +359,25 @@ value_image_tells_equality(Oid type_oid)
 	return image != NULL && image->equality == VALUE_EQUAL_IMAGES;
 }
 
-bool
-value_image_try(const ValueImage *image, Datum value, uint64 *made, uint32 *length)
-{
-	const char *bytes = NULL;
-	struct varlena *packed;
-
-	if (image->composed != NULL)
-	{
-		if (!image->encode_parts(image->composed, value, &bytes, length))
-			return false;
-		*made = (uint64) (uintptr_t) bytes;
-	}
-	else if (image->encode != NULL)
-		*made = image->encode(value, length);
-	else if (image->fixed_bytes > 0)
-	{
-		*length = image->fixed_bytes;
-		*made = (uint64) (uintptr_t) DatumGetPointer(value);
-	}
-	else if (image->type != PENUMBRA_TEXT && image->type != PENUMBRA_BPCHAR && image->type != PENUMBRA_NUMERIC)
-		*made = (uint64) value;
-	else
-	{
-		packed = PG_DETOAST_DATUM_PACKED(value);
-		*length = VARSIZE_ANY_EXHDR(packed);
-		*made = (uint64) (uintptr_t) VARDATA_ANY(packed);
-	}
-	return true;
-}
-
 uint64
 value_image_make(const ValueImage *image, Datum value, uint32 *length)
 {
-	uint64		made;
+	struct varlena *packed;
 
-	if (!value_image_try(image, value, &made, length))
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("numbers in a value are written in ways that Penumbra does not tell apart")));
-	return made;
+	if (image->composed != NULL)
+		return (uint64) (uintptr_t) image->encode_parts(image->composed, value, length);
+	if (image->encode != NULL)
+		return image->encode(value, length);
+	if (image->fixed_bytes > 0)
+	{
+		*length = image->fixed_bytes;
+		return (uint64) (uintptr_t) DatumGetPointer(value);
+	}
+	if (image->type != PENUMBRA_TEXT && image->type != PENUMBRA_BPCHAR && image->type != PENUMBRA_NUMERIC)
+		return (uint64) value;
+	packed = PG_DETOAST_DATUM_PACKED(value);
+	*length = VARSIZE_ANY_EXHDR(packed);
+	return (uint64) (uintptr_t) VARDATA_ANY(packed);
 }
 
 Datum

@@ -53,7 +53,7 @@ typedef struct ValueImage
 	 * are columns of their own (cached_expression.h); so are whole values, where queries ask for these.
 	 */
 	const struct ComposedImage *composed;
-	bool		(*encode_parts) (const struct ComposedImage *composed, Datum value, const char **image, uint32 *length);
+	const char *(*encode_parts) (const struct ComposedImage *composed, Datum value, uint32 *length);
 	Datum		(*decode_parts) (const struct ComposedImage *composed, const char *image, uint32 length);
 	ValueOrder	order;
 	Oid			order_collation;	/* InvalidOid: the expression's */
@@ -73,8 +73,6 @@ extern bool value_image_tells_equality(Oid type_oid);
 
 /* A value as PenumbraColumnInput takes it: what is allocated or detoasted for it is in the current context. */
 extern uint64 value_image_make(const ValueImage *image, Datum value, uint32 *length);
-/* The same; false: there is no image of this value, which value_image_make() would call an error. */
-extern bool value_image_try(const ValueImage *image, Datum value, uint64 *made, uint32 *length);
 /* A value of an image of a type whose images are not its values, in the current context. */
 extern Datum value_image_read(const ValueImage *image, uint64 made, uint32 length);
 
@@ -88,9 +86,9 @@ value_image_is_other(const ValueImage *image)
 	return image->decode != NULL || image->composed != NULL;
 }
 
-/* Whether some values have no image: of numbers in an image, which can be written in many ways. */
+/* Whether equal values may have several forms, which the images keep: numbers inside. */
 static inline bool
-value_image_can_fail(const ValueImage *image)
+value_image_has_forms(const ValueImage *image)
 {
 	return image->composed != NULL && image->type == PENUMBRA_BPCHAR;
 }

@@ -1,4 +1,4 @@
-"""The libFuzzer harness of what the disk cache takes from its files (test/fuzzing.py)."""
+"""The libFuzzer harnesses of saved headers and of forms of numbers (test/fuzzing.py)."""
 
 import sys
 from pathlib import Path
@@ -17,12 +17,17 @@ def build_all() -> list[str]:
     installation = Installation.find()
     folders = [installation.config("includedir-server"), EXTENSION / "src", TREE / "common",
                TREE / "engine/include"]  # fmt: skip
-    sources = [EXTENSION / "test/fuzz/header_fuzz.c", EXTENSION / "src/cache/disk/disk_header.c"]
+    sources = {
+        "header": [EXTENSION / "src/cache/disk/disk_header.c"],
+        "form": [EXTENSION / "src/cache/image_form.c"],
+    }
     libraries = [installation.library_directory / "libpgport.a"]
     includes = [f"-I{folder}" for folder in folders]
     options = ["-fno-sanitize-recover=all", "-D_GNU_SOURCE"]
-    fuzzing.build("header", "address,undefined", [*options, *includes, *sources, *libraries])
-    return ["header"]
+    for name, files in sources.items():
+        harness = EXTENSION / f"test/fuzz/{name}_fuzz.c"
+        fuzzing.build(name, "address,undefined", [*options, *includes, harness, *files, *libraries])
+    return list(sources)
 
 
 if __name__ == "__main__":

@@ -88,11 +88,26 @@ SELECT agree('SELECT count(*) FROM (SELECT doc FROM forms GROUP BY 1) s');
 SELECT agree('SELECT count(DISTINCT list), count(DISTINCT reals), count(DISTINCT span), count(DISTINCT doc->''p'') FROM forms');
 SELECT agree('SELECT id, doc->''p'', list, reals, span FROM forms ORDER BY doc->''p'', list, reals, span, id');
 SELECT agree('SELECT count(*) FROM forms a JOIN forms b ON a.list = b.list AND a.doc->''p'' = b.doc->''p''');
--- Ways of writing that an image does not tell: the query is PostgreSQL's.
-INSERT INTO forms (id, doc) SELECT 2000, jsonb_build_object('p', jsonb_build_array(1, 1, 1, 1, 1.0));
-SET penumbra.mode = prefer;
-SELECT doc->'p', count(*) FROM forms WHERE id >= 1000 GROUP BY 1 ORDER BY 1;
-RESET penumbra.mode;
+-- Any number of them, in documents short and long: all come back as they are written.
+CREATE TABLE scales (id int, doc jsonb, list numeric[], spans nummultirange) WITH (autovacuum_enabled = off);
+INSERT INTO scales SELECT k, (SELECT jsonb_object_agg(n, (ARRAY['10.00', '1', '0.000', '7.5', '2.500', '1e3', '-3.10', '0'])[1 + (k / 3 * n) % 8]::numeric) FROM generate_series(1, k % 12) n),
+  (SELECT array_agg((ARRAY[1.00, 2, 0.0, 3.5, 0])[1 + (k * n) % 5]) FROM generate_series(1, k % 9) n), nummultirange(numrange(k % 3, 5.0), numrange(7, (ARRAY[8, 8.00])[1 + k % 2]))
+FROM generate_series(1, 1000) k;
+INSERT INTO scales (id, doc) SELECT 1000 + k, d::jsonb FROM unnest(ARRAY['0.00', '0', '[0.0]', '[0, 0.0]', '[]', '{}', '{"": 0.000}', '[1, 1, 1, 1, 1.0]', '1.' || repeat('0', 16383)]) WITH ORDINALITY AS made (d, k);
+INSERT INTO scales (id, doc) SELECT 2000, jsonb_agg((n || '.' || repeat('0', n % 150))::numeric) FROM generate_series(0, 3000) n;
+VACUUM ANALYZE scales;
+SELECT penumbra.load('scales'), penumbra.load('scales', ARRAY['doc', 'list', 'spans', 'jsonb_path_query(doc, ''$[*]'')']);
+SELECT q, agree(q) AS answer FROM unnest(ARRAY[
+  'SELECT id, doc, list, spans FROM scales ORDER BY doc, list, spans, id', 'SELECT id, doc FROM scales WHERE doc > ''[]''',
+  'SELECT count(*), sum(id) FROM scales GROUP BY doc', 'SELECT DISTINCT list FROM scales WHERE id % 9 = 0', 'SELECT count(DISTINCT doc), count(DISTINCT spans) FROM scales',
+  'SELECT a.id, b.id, b.doc FROM scales a JOIN scales b ON a.doc = b.doc', 'SELECT id FROM scales WHERE doc = ''[1.0, 1, 1.00, 1, 1]''', 'SELECT id, doc FROM scales WHERE doc IN (''0.0'', ''[0.00, 0]'', ''1'')',
+  'SELECT id, x FROM scales, jsonb_path_query(doc, ''$[*]'') x ORDER BY x, id', 'SELECT id, lag(doc) OVER (ORDER BY doc, id) FROM scales', 'SELECT array_agg(doc ORDER BY id) FROM scales WHERE doc > ''0'' GROUP BY id % 7'
+]) AS q;
+SET work_mem = '64kB';
+SELECT agree('SELECT id, doc FROM (SELECT id, doc, row_number() OVER (PARTITION BY doc ORDER BY id) AS n FROM scales) s WHERE n > 1 ORDER BY doc, id');
+SELECT agree('SELECT length((SELECT doc::text FROM scales WHERE id = 2000)), count(*) FROM (SELECT doc, list FROM scales GROUP BY GROUPING SETS ((doc), (list))) s');
+RESET work_mem;
+DROP TABLE scales;
 
 -- PostgreSQL makes arrays of arrays; the engine has the arrays where a condition has the whole one cached.
 SET penumbra.mode = prefer;

@@ -18,8 +18,6 @@
 #include "query/pipeline/translate_constant.h"
 #include "query/pipeline/translation.h"
 
-#define NO_IMAGE "constant whose numbers are written in several ways"
-
 /* An image, which is not NULL. */
 static void
 take_image(PenumbraType type, uint64 image, uint32 length, PenumbraValue *value)
@@ -76,10 +74,8 @@ translate_datum(Translation *translation, Oid type_oid, Datum datum, bool isnull
 	if (!isnull)
 	{
 		uint32		length = 0;
-		uint64		made;
+		uint64		made = value_image_make(image, datum, &length);
 
-		if (!value_image_try(image, datum, &made, &length))
-			return translation_refuse(translation, NO_IMAGE);
 		take_image(image->type, made, length, &value);
 	}
 	return translation_take_expr(translation, penumbra_plan_constant(translation->plan, image->type, &value));
@@ -127,8 +123,8 @@ translate_list(Translation *translation, Oid type_oid, const Datum *values, cons
 		for (int i = 0; i < count; i++)
 		{
 			CHECK_FOR_INTERRUPTS();
-			if (!nulls[i] && !value_image_try(image, values[i], &payloads[i], &lengths[i]))
-				return translation_refuse(translation, NO_IMAGE);
+			if (!nulls[i])
+				payloads[i] = value_image_make(image, values[i], &lengths[i]);
 		}
 		input.values = payloads;
 		input.lengths = lengths;

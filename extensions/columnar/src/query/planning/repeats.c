@@ -91,7 +91,7 @@ has_one_form(Oid type, int32 typmod, Oid collation)
 		default:
 			image = value_image_of(type);
 			if (image != NULL && image->composed != NULL)
-				return !value_image_can_fail(image) && image->equality == VALUE_EQUAL_IMAGES &&
+				return !value_image_has_forms(image) && image->equality == VALUE_EQUAL_IMAGES &&
 					(!OidIsValid(collation) || get_collation_isdeterministic(collation));
 			return type >= FirstGenbkiObjectId && get_typtype(type) == TYPTYPE_ENUM;
 	}
