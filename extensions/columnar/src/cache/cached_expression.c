@@ -67,7 +67,7 @@
 #define LINE			"%u %u %d %" PRIx64 " "
 
 #define ENTRIES			1024
-#define TEXT_BYTES_MAX	2000
+#define TEXT_BYTES_MAX	4000
 /* One that was not looked for so long gives its place to another. */
 #define UNUSED_MS		(10 * 60 * 1000)
 /* What was looked for within so long, and never since, was one query's.  No query is planned for longer. */

@@ -41,6 +41,7 @@ struct ListMaker
 	ExprContext *econtext;
 	ExprState  *of_element;		/* NULL: the elements themselves */
 	bool		gives_keys;		/* of an object */
+	bool		wants_objects;
 	FuncExpr   *matches;		/* the call of regexp_matches(); NULL: it is none */
 	ExprContext *matches_econtext;	/* never shut down: a call that an error ended is left where it is */
 	Oid			array_element;	/* of an array, with the next three */
@@ -284,6 +285,19 @@ list_image_one_element(const Node *expr)
 	return (Node *) element;
 }
 
+static bool
+wants_objects(const FuncExpr *array)
+{
+	const Const *path;
+	const char *text;
+
+	if (!IsA(array, FuncExpr) || array->funcid != F_JSONB_PATH_QUERY_ARRAY || !IsA(lsecond(array->args), Const))
+		return false;
+	path = lsecond_node(Const, array->args);
+	text = path->constisnull ? "" : DatumGetCString(DirectFunctionCall1(jsonpath_out, path->constvalue));
+	return strcmp(text, LIST_IMAGE_PATH_OF_OBJECTS) == 0 || strcmp(text, LIST_IMAGE_PATH_OF_OBJECT) == 0;
+}
+
 ListMaker *
 list_maker_create(Node *expr, ExprContext *econtext)
 {
@@ -303,6 +317,7 @@ list_maker_create(Node *expr, ExprContext *econtext)
 		maker->matches = call;
 		maker->matches_econtext = CreateStandaloneExprContext();
 	}
+	maker->wants_objects = wants_objects(linitial(call->args));
 	maker->gives_keys = call->funcid == F_JSONB_OBJECT_KEYS || is_column(expr, call->funcid, KEY_COLUMN);
 	if (list_image_elements(expr) != expr)
 		maker->of_element = ExecInitExpr((Expr *) list_image_replace_elements(expr, list_image_one_element(expr)),
@@ -589,6 +604,8 @@ list_of_json(const ListMaker *maker, Jsonb *json)
 
 		if (token != wanted)
 			continue;
+		if (maker->wants_objects && !(value.type == jbvBinary && JsonContainerIsObject(value.val.binary.data)))
+			return refused_list();
 		add_element(maker, &elements, value_of_json(maker, &value, &element) ? &element : NULL);
 		/* numbers of a few bytes may have 131,072 digits */
 		if (elements.string_bytes > MaxAllocSize)

@@ -21,6 +21,13 @@
 
 #include "penumbra/engine.h"
 
+/*
+ * Of jsonb_path_query_array() with one of these paths there is a list if all elements are objects: of them records
+ * are made, and PostgreSQL raises an error where one is something else.
+ */
+#define LIST_IMAGE_PATH_OF_OBJECTS	"strict $[*]"
+#define LIST_IMAGE_PATH_OF_OBJECT	"strict $"
+
 /* The type of lists as columns. */
 #define LIST_IMAGE_TYPE		BYTEAOID
 

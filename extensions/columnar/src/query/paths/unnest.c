@@ -24,6 +24,7 @@
 #include "query/pipeline/stages.h"
 #include "query/planning/expression_columns.h"
 #include "query/planning/planning.h"
+#include "query/planning/record_columns.h"
 #include "query/planning/relation_numbers.h"
 
 static void
@@ -74,6 +75,8 @@ unnest_join_functions(PlannerInfo *root, RelPipeline *planned, RelOptInfo *rel, 
 	if (rte->funcordinality)
 		names = lappend(names, makeVar(relation_number_of(root, rel->relid), list_length(rte->eref->colnames),
 									   INT8OID, -1, InvalidOid, 0));
+	/* of a NULL there is a record, too */
+	is_left |= record_columns_is_call(linitial(rte->functions)) && record_columns_is_one_row(linitial(rte->functions));
 	add_stage(planned, lists, names, is_left, may_refuse, rows);
 	return true;
 }

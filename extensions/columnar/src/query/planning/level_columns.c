@@ -19,6 +19,7 @@
 #include "pg_compat.h"
 
 #include "access/sysattr.h"
+#include "catalog/pg_type.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/clauses.h"
@@ -31,6 +32,7 @@
 #include "query/planning/expression_columns.h"
 #include "query/planning/level_columns.h"
 #include "query/planning/planning.h"
+#include "query/planning/record_columns.h"
 #include "query/planning/relation_numbers.h"
 #include "query/planning/returned_columns.h"
 #include "query/planning/table_expressions.h"
@@ -274,13 +276,38 @@ is_read(PlannerInfo *root, Index relid, AttrNumber column)
 static bool
 add_plain_elements(PlannerInfo *root, Index relid, AttrNumber number)
 {
-	Node	   *expr = list_image_column(table_expressions_elements_call(root, relid), number);
+	Node	   *expr = table_expressions_element_column(root, relid, number);
+	const RangeTblFunction *records = table_expressions_records(root, relid);
 
-	if (!table_expressions_can_be_cached(root, expr))
+	if (expr == NULL || !table_expressions_can_be_cached(root, expr))
 		return false;
-	expression_columns_add_elements(root, expr, makeVar(relation_number_of(root, relid), number, exprType(expr),
-														exprTypmod(expr), exprCollation(expr), 0));
+	expression_columns_add_elements(root, expr,
+									makeVar(relation_number_of(root, relid), number, exprType(expr),
+											records != NULL ? record_columns_typmod(records, number) : exprTypmod(expr),
+											records != NULL ? record_columns_collation(records, number)
+											: exprCollation(expr), 0));
 	return true;
+}
+
+/* Columns that the level reads as they are; those of which a document may be an error; or any one. */
+static bool
+finish_records(PlannerInfo *root, Index relid)
+{
+	const RangeTblFunction *records = table_expressions_records(root, relid);
+	int			count = record_columns_count(records);
+
+	for (AttrNumber i = 1; i <= count; i++)
+	{
+		Node	   *expr = record_columns_expr(records, i);
+
+		/* whole documents are open */
+		bool		is_needed = expr == NULL || record_columns_can_fail(records, i) ||
+			(exprType(expr) != JSONBOID && is_read(root, relid, i));
+
+		if (is_needed && !add_plain_elements(root, relid, i))
+			return false;
+	}
+	return expression_columns_of_elements(root, relid) != NIL || (count > 0 && add_plain_elements(root, relid, 1));
 }
 
 /* Whether lists of what the level reads of the elements say how many there are. */
@@ -300,6 +327,8 @@ finish_elements(PlannerInfo *root, Index relid, List *open)
 		if (var->varno == (int) relid && !add_plain_elements(root, relid, var->varattno))
 			return false;
 	}
+	if (table_expressions_records(root, relid) != NULL)
+		return finish_records(root, relid);
 	for (AttrNumber i = 1; list_image_column(call, i) != NULL; i++)
 	{
 		if (exprType(list_image_column(call, i)) == TEXTOID && is_read(root, relid, i) &&

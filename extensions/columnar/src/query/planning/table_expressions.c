@@ -23,6 +23,7 @@
 #include "cache/cacheable.h"
 #include "cache/list_image.h"
 #include "query/planning/planning.h"
+#include "query/planning/record_columns.h"
 #include "query/planning/table_expressions.h"
 
 FuncExpr *
@@ -33,11 +34,31 @@ table_expressions_elements_call(const PlannerInfo *root, Index relid)
 
 	if (rte == NULL || rte->rtekind != RTE_FUNCTION || list_length(rte->functions) != 1)
 		return NULL;
+	if (record_columns_is_call(linitial(rte->functions)))
+		return record_columns_is_one_row(linitial(rte->functions)) && rte->funcordinality ? NULL
+			: record_columns_call(linitial(rte->functions));
 	call = linitial_node(RangeTblFunction, rte->functions)->funcexpr;
 	if (!IsA(call, FuncExpr) || list_image_column((FuncExpr *) call, 1) == NULL ||
 		(list_image_has_matches(call) && !list_member_ptr(planning_current()->open_matches, rte)))
 		return NULL;
 	return (FuncExpr *) call;
+}
+
+const RangeTblFunction *
+table_expressions_records(const PlannerInfo *root, Index relid)
+{
+	const RangeTblFunction *function = linitial(root->simple_rte_array[relid]->functions);
+
+	return record_columns_is_call(function) ? function : NULL;
+}
+
+Node *
+table_expressions_element_column(const PlannerInfo *root, Index relid, AttrNumber number)
+{
+	const RangeTblFunction *function = table_expressions_records(root, relid);
+
+	return function != NULL ? record_columns_expr(function, number)
+		: list_image_column(table_expressions_elements_call(root, relid), number);
 }
 
 static bool
@@ -133,7 +154,7 @@ table_expressions_relation(Node *node)
 
 typedef struct ColumnsContext
 {
-	FuncExpr   *call;
+	const PlannerInfo *root;
 	bool		has_others;		/* the rows' numbers */
 } ColumnsContext;
 
@@ -147,7 +168,7 @@ put_columns_mutator(Node *node, void *argument)
 		return NULL;
 	if (!IsA(node, Var))
 		return expression_tree_mutator(node, put_columns_mutator, argument);
-	column = list_image_column(context->call, ((Var *) node)->varattno);
+	column = table_expressions_element_column(context->root, ((Var *) node)->varno, ((Var *) node)->varattno);
 	context->has_others |= column == NULL;
 	return column == NULL ? node : copyObject(column);
 }
@@ -156,8 +177,9 @@ put_columns_mutator(Node *node, void *argument)
 static Node *
 expression_of_table(PlannerInfo *root, Node *node)
 {
-	ColumnsContext context = {.call = table_expressions_elements_call(root, table_expressions_relation(node))};
-	Node	   *expr = context.call == NULL ? node : put_columns_mutator(node, &context);
+	ColumnsContext context = {.root = root};
+	Index		relid = table_expressions_relation(node);
+	Node	   *expr = table_expressions_elements_call(root, relid) == NULL ? node : put_columns_mutator(node, &context);
 
 	return context.has_others ? NULL : expr;
 }

@@ -29,6 +29,10 @@ extern Index table_expressions_relation(Node *node);
  * NULL: the relation is something else.
  */
 extern FuncExpr *table_expressions_elements_call(const PlannerInfo *root, Index relid);
+/* If its rows are records that are made of documents: the function. */
+extern const RangeTblFunction *table_expressions_records(const PlannerInfo *root, Index relid);
+/* How the values of its column follow from the rows of the call.  NULL: that is not known, or it has no such column. */
+extern Node *table_expressions_element_column(const PlannerInfo *root, Index relid, AttrNumber number);
 /*
  * Whether it is a column of a table or of a UNION ALL of tables, or of a relation that is such a call, whose elements
  * can be in lists.
