@@ -29,6 +29,7 @@
 #include "query/paths/join_search.h"
 #include "query/paths/join_scalars.h"
 #include "query/paths/late_targets.h"
+#include "query/paths/member_expressions.h"
 #include "query/paths/narrow_ctes.h"
 #include "query/paths/scan_paths.h"
 #include "query/paths/share_subqueries.h"
@@ -265,7 +266,8 @@ plan_forms(PlannerCall *best)
 	const bool	is_enabled = given.planning.is_enabled;
 	Query	   *whole = !is_enabled || !query_tree_has_subqueries(given.query) ? given.query
 		: reformed(unread_columns_drop,
-				   reformed(whole_rows_replace, reformed(array_subqueries_aggregate, given.query)));
+				   reformed(member_expressions_push,
+							reformed(whole_rows_replace, reformed(array_subqueries_aggregate, given.query))));
 	Query	   *shared = is_enabled ? share_subqueries(whole) : NULL;
 	bool		has_ctes = shared != NULL || (is_enabled && inline_ctes_has_any(given.query));
 	Query	   *inlined = has_ctes ? inline_ctes(whole) : NULL;

@@ -29,75 +29,12 @@
 #include "query/pipeline/can_fail.h"
 #include "query/planning/query_tree.h"
 
-/* The columns of a relation that a query and those within it read. */
-typedef struct ReadColumns
-{
-	const List *rtable;			/* of the query */
-	Index		relid;
-	Index		depth;			/* of the level in hand, below the query */
-	Bitmapset  *numbers;
-	bool		has_whole_rows;
-} ReadColumns;
-
 /* The references to a CTE. */
 typedef struct References
 {
 	List	   *relations;		/* of RangeTblEntry * */
 	Bitmapset  *numbers;		/* of columns that are read */
 } References;
-
-static bool
-read_walker(Node *node, void *context)
-{
-	ReadColumns *read = context;
-
-	if (node == NULL)
-		return false;
-	if (IsA(node, Var))
-	{
-		const Var  *var = (Var *) node;
-		const RangeTblEntry *rte;
-
-		if (var->varlevelsup != read->depth)
-			return false;
-		rte = list_nth_node(RangeTblEntry, read->rtable, var->varno - 1);
-		if (rte->rtekind == RTE_JOIN)
-		{
-			Index		depth = read->depth;
-
-			read->depth = 0;
-			(void) read_walker(var->varattno > 0 ? list_nth(rte->joinaliasvars, var->varattno - 1)
-							   : (Node *) rte->joinaliasvars, context);
-			read->depth = depth;
-		}
-		else if (var->varno == (int) read->relid)
-		{
-			read->has_whole_rows |= var->varattno <= 0;
-			if (var->varattno > 0)
-				read->numbers = bms_add_member(read->numbers, var->varattno);
-		}
-		return false;
-	}
-	if (IsA(node, Query))
-	{
-		read->depth++;
-		(void) query_tree_walker((Query *) node, read_walker, context, QTW_IGNORE_JOINALIASES);
-		read->depth--;
-		return false;
-	}
-	return expression_tree_walker(node, read_walker, context);
-}
-
-/* False: all columns are. */
-static bool
-find_read(Query *query, Index relid, Bitmapset **numbers)
-{
-	ReadColumns read = {.rtable = query->rtable,.relid = relid,.numbers = *numbers};
-
-	(void) query_tree_walker(query, read_walker, &read, QTW_IGNORE_JOINALIASES);
-	*numbers = read.numbers;
-	return !read.has_whole_rows;
-}
 
 /* Not all columns of the reference are read. */
 static bool
@@ -107,7 +44,8 @@ add_read(Query *query, Index rti, void *argument)
 
 	references->relations = lappend(references->relations, rt_fetch(rti, query->rtable));
 	/* the columns of a member are those of the whole */
-	return query->setOperations == NULL && query->rowMarks == NIL && find_read(query, rti, &references->numbers);
+	return query->setOperations == NULL && query->rowMarks == NIL &&
+		query_tree_find_read(query, rti, &references->numbers);
 }
 
 /* All set operations below the node are UNION ALL. */
@@ -290,7 +228,7 @@ drop_walker(Node *node, void *context)
 
 		if (rte->rtekind == RTE_SUBQUERY && rte->subquery->setOperations != NULL &&
 			keeps_all_rows(rte->subquery->setOperations) && !is_flattened(rte->subquery) &&
-			find_read(query, foreach_current_index(lc) + 1, &read))
+			query_tree_find_read(query, foreach_current_index(lc) + 1, &read))
 			*is_changed |= drop_columns(rte->subquery, bms_difference(columns_to_drop(rte->subquery), read));
 	}
 	/* one may read those before it */
@@ -299,35 +237,13 @@ drop_walker(Node *node, void *context)
 	return query_tree_walker(query, drop_walker, context, 0);
 }
 
-static bool
-has_any_walker(Node *node, void *context)
-{
-	const Query *query = (const Query *) node;
-	ListCell   *lc;
-
-	if (node == NULL)
-		return false;
-	if (!IsA(node, Query))
-		return expression_tree_walker(node, has_any_walker, context);
-	if (query->cteList != NIL)
-		return true;
-	foreach(lc, query->rtable)
-	{
-		const RangeTblEntry *rte = lfirst_node(RangeTblEntry, lc);
-
-		if (rte->rtekind == RTE_SUBQUERY && rte->subquery->setOperations != NULL)
-			return true;
-	}
-	return query_tree_walker((Query *) query, has_any_walker, context, 0);
-}
-
 Query *
 unread_columns_drop(Query *query)
 {
 	bool		is_changed = false;
 	Query	   *copy;
 
-	if (query->commandType != CMD_SELECT || query->hasModifyingCTE || !has_any_walker((Node *) query, NULL))
+	if (query->commandType != CMD_SELECT || query->hasModifyingCTE || !query_tree_has_unions_or_ctes(query))
 		return NULL;
 	copy = copyObject(query);
 	(void) drop_walker((Node *) copy, &is_changed);

@@ -387,7 +387,8 @@ find_in_member(PlannerInfo *root, const AppendRelInfo *appinfo, FindContext *con
 			: makeVar(appinfo->parent_relid, foreach_current_index(lc) + 1, exprType(expr), exprTypmod(expr),
 					  exprCollation(expr), 0);
 
-		if (whole != NULL && !table_expressions_is_column(root, whole))
+		if (whole != NULL && !table_expressions_is_column(root, whole) &&
+			is_read(root, appinfo->parent_relid, whole->varattno))
 			(void) find_walker(expr, context);
 	}
 }

@@ -192,3 +192,93 @@ query_tree_select_all(RangeTblEntry *rte, const Query *columns, Node *condition)
 	}
 	return query;
 }
+
+/* The columns of a relation that a query and those within it read. */
+typedef struct ReadColumns
+{
+	const List *rtable;			/* of the query */
+	Index		relid;
+	Index		depth;			/* of the level in hand, below the query */
+	Bitmapset  *numbers;
+	bool		has_whole_rows;
+} ReadColumns;
+
+static bool
+read_walker(Node *node, void *context)
+{
+	ReadColumns *read = context;
+
+	if (node == NULL)
+		return false;
+	if (IsA(node, Var))
+	{
+		const Var  *var = (Var *) node;
+		const RangeTblEntry *rte;
+
+		if (var->varlevelsup != read->depth)
+			return false;
+		rte = list_nth_node(RangeTblEntry, read->rtable, var->varno - 1);
+		if (rte->rtekind == RTE_JOIN)
+		{
+			Index		depth = read->depth;
+
+			read->depth = 0;
+			(void) read_walker(var->varattno > 0 ? list_nth(rte->joinaliasvars, var->varattno - 1)
+							   : (Node *) rte->joinaliasvars, context);
+			read->depth = depth;
+		}
+		else if (var->varno == (int) read->relid)
+		{
+			read->has_whole_rows |= var->varattno <= 0;
+			if (var->varattno > 0)
+				read->numbers = bms_add_member(read->numbers, var->varattno);
+		}
+		return false;
+	}
+	if (IsA(node, Query))
+	{
+		read->depth++;
+		(void) query_tree_walker((Query *) node, read_walker, context, QTW_IGNORE_JOINALIASES);
+		read->depth--;
+		return false;
+	}
+	return expression_tree_walker(node, read_walker, context);
+}
+
+bool
+query_tree_find_read(Query *query, Index relid, Bitmapset **numbers)
+{
+	ReadColumns read = {.rtable = query->rtable,.relid = relid,.numbers = *numbers};
+
+	(void) query_tree_walker(query, read_walker, &read, QTW_IGNORE_JOINALIASES);
+	*numbers = read.numbers;
+	return !read.has_whole_rows;
+}
+
+static bool
+unions_or_ctes_walker(Node *node, void *context)
+{
+	const Query *query = (const Query *) node;
+	ListCell   *lc;
+
+	if (node == NULL)
+		return false;
+	if (!IsA(node, Query))
+		return expression_tree_walker(node, unions_or_ctes_walker, context);
+	if (query->cteList != NIL)
+		return true;
+	foreach(lc, query->rtable)
+	{
+		const RangeTblEntry *rte = lfirst_node(RangeTblEntry, lc);
+
+		if (rte->rtekind == RTE_SUBQUERY && rte->subquery->setOperations != NULL)
+			return true;
+	}
+	return query_tree_walker((Query *) query, unions_or_ctes_walker, context, 0);
+}
+
+bool
+query_tree_has_unions_or_ctes(Query *query)
+{
+	return unions_or_ctes_walker((Node *) query, NULL);
+}

@@ -25,6 +25,12 @@ extern bool query_tree_visit_references(Query *query, const CommonTableExpr *cte
 /* Whether the query has a subquery or CTE, wherever that stands. */
 extern bool query_tree_has_subqueries(const Query *query);
 
+/* Whether the query or one within it has a CTE, or a set operation in FROM. */
+extern bool query_tree_has_unions_or_ctes(Query *query);
+
+/* Adds the columns of a relation that the query and those within it read.  False: all columns are. */
+extern bool query_tree_find_read(Query *query, Index relid, Bitmapset **numbers);
+
 /* Whether the query has values of queries around it. */
 extern bool query_tree_is_correlated(Query *query);
 

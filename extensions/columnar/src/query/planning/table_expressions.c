@@ -179,7 +179,8 @@ expression_of_table(PlannerInfo *root, Node *node)
 {
 	ColumnsContext context = {.root = root};
 	Index		relid = table_expressions_relation(node);
-	Node	   *expr = table_expressions_elements_call(root, relid) == NULL ? node : put_columns_mutator(node, &context);
+	Node	   *expr = table_expressions_elements_call(root, relid) == NULL ? node
+		: put_columns_mutator(node, &context);
 
 	return context.has_others ? NULL : expr;
 }
