@@ -150,6 +150,8 @@ scan_columns(PlannerInfo *root, RelOptInfo *rel, List *columns)
 		PenumbraType type;
 
 		if (!IsA(column, Var) || column->varattno <= 0 || !translate_type(column->vartype, &type) ||
+		/* documents and the like would become images and values again */
+			value_image_has_forms(value_image_of(column->vartype)) ||
 		/* it is fetched, by a position that these rows lack */
 			stage_scan_is_position(relation_numbers_normalize(root, lfirst(lc))))
 			return NULL;

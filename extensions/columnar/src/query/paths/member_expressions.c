@@ -28,8 +28,10 @@
 
 #include "cache/cache.h"
 #include "cache/cacheable.h"
+#include "cache/list_image.h"
 #include "query/paths/member_expressions.h"
 #include "query/planning/query_tree.h"
+#include "query/planning/record_columns.h"
 #include "query/planning/table_expressions.h"
 
 /* A UNION ALL in FROM of the query, and what becomes part of it. */
@@ -328,6 +330,24 @@ add_to_whole(const Pushing *pushing)
 
 /* ---------------------------------------------------------------- the query */
 
+/* Whether a list may have what each function gives. */
+static bool
+give_elements(const RangeTblEntry *rte)
+{
+	ListCell   *lc;
+
+	foreach(lc, rte->functions)
+	{
+		const RangeTblFunction *function = lfirst_node(RangeTblFunction, lc);
+		Node	   *call = function->funcexpr;
+
+		if (!record_columns_is_call(function) && !list_image_is_set(call) &&
+			!(IsA(call, FuncExpr) && list_image_column((FuncExpr *) call, 1) != NULL))
+			return false;
+	}
+	return true;
+}
+
 /* Inner joins of the whole and functions of its columns, and nothing else. */
 static bool
 take_from(Pushing *pushing, Node *node, List **quals)
@@ -350,7 +370,7 @@ take_from(Pushing *pushing, Node *node, List **quals)
 		return true;
 	rte = rt_fetch(rti, pushing->query->rtable);
 	pushing->functions = lappend_int(pushing->functions, rti);
-	return rte->rtekind == RTE_FUNCTION && !contain_volatile_functions((Node *) rte->functions) &&
+	return rte->rtekind == RTE_FUNCTION && give_elements(rte) && !contain_volatile_functions((Node *) rte->functions) &&
 		!checkExprHasSubLink((Node *) rte->functions) && query_tree_find_read(pushing->query, rti, &columns);
 }
 
