@@ -119,13 +119,20 @@ Interval<Bound> IntervalOf(ValueOf<Bound> value) {
   return {Bound::PlaceOf(value, false), Bound::PlaceOf(value, true)};
 }
 
+// Where the bytes of an image end that compare: those of numerics may have a tail behind them (penumbra/types.h).
+template <typename Bound>
+const char* EndOf(const StringRef& image) {
+  const uint32_t tail = kHasValues<Bound> ? 0 : penumbra_tail_bytes(image.data(), image.length);
+  return image.data() + image.length - tail;
+}
+
 // The ranges of a value one by one, without empty ones. A null row's bytes may be any.
 template <typename Bound>
 class Cursor {
  public:
   Cursor() = default;
   explicit Cursor(const StringRef& image)
-      : next_(image.data() + std::min(image.length, Bound::kHeadBytes)), end_(image.data() + image.length) {}
+      : next_(image.data() + std::min(image.length, Bound::kHeadBytes)), end_(EndOf<Bound>(image)) {}
 
   bool Next(Interval<Bound>* interval) {
     while (next_ != end_) {
@@ -166,13 +173,15 @@ struct Ranges {
   explicit Ranges(const Interval<Bound>& only) : first(only), hull(only), is_empty(false) {}
 };
 
-// Whether the value is one range that is not empty, as most are.
+// Whether the value is one range that is not empty, as most are. Behind it there may be empty ones: short images end
+// so.
 template <typename Bound>
 bool ReadSingle(const StringRef& image, Interval<Bound>* interval) {
-  const char *next = image.data() + Bound::kHeadBytes, *end = image.data() + image.length;
+  const char *next = image.data() + Bound::kHeadBytes, *end = EndOf<Bound>(image);
   if (image.length <= Bound::kHeadBytes || *next++ != kNotEmpty) return false;
   next = Bound::Read(next, end, &interval->begin);
   if (next != nullptr) next = Bound::Read(next, end, &interval->end);
+  while (next != nullptr && next != end && *next == kEmpty) ++next;
   return next == end;
 }
 
