@@ -98,10 +98,12 @@ CREATE FUNCTION check_values(t text) RETURNS TABLE (kind text, results text[]) L
   SELECT k.kind, array_agg(DISTINCT same(format('SELECT id, bool_or(%1$s) FROM %2$s WHERE (%1$s) IS NOT FALSE GROUP BY id', k.x, t)))
   FROM (SELECT 'columns' AS kind, x FROM unnest('{r @> v,v <@ r,m @> v,v <@ m}'::text[]) x
         UNION ALL SELECT 'value const', format('r @> %s', c) FROM constants(t, 'v') c UNION ALL SELECT 'value mconst', format('%s <@ m', c) FROM constants(t, 'v') c
-        UNION ALL SELECT 'range const', format('v <@ %s', c) FROM constants(t, 'r') c UNION ALL SELECT 'range const', format('%s @> v', c) FROM constants(t, 'm') c) k
+        UNION ALL SELECT 'range const', format('v <@ %s', c) FROM constants(t, 'r') c WHERE c !~ 'empty' UNION ALL SELECT 'range const', format('%s @> v', c) FROM constants(t, 'm') c) k
   GROUP BY 1 ORDER BY 1 $$;
 SELECT t, kind, results FROM unnest('{int4s,int8s,dates,times,instants}'::text[]) t, check_values(t);
 SELECT kind, results FROM check_values('numbers') WHERE kind LIKE 'value%';
+-- from 17 on PostgreSQL takes this for false where the value is NULL, too
+SELECT same('SELECT count(*) FROM int4s WHERE (v <@ ''empty''::int4range) IS NOT FALSE'), same('SELECT count(*) FROM times WHERE v <@ ''empty''::tsrange');
 
 -- Intersections, as durations of overlaps; keys of groups, aggregates' arguments, orders.
 SELECT t, same(format('SELECT r * s, count(*), max(upper(r * s)) FROM %s GROUP BY 1', t)) FROM unnest('{int4s,int8s,dates,times,instants}'::text[]) t;
