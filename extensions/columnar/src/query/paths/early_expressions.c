@@ -50,11 +50,12 @@ typedef struct CopiedStage
 static PipelineStage *
 copy_stages(const PipelineStage *stage, List **copies)
 {
+	const bool	can_share = pipeline_can_share(stage);
 	PipelineStage *copy;
 	CopiedStage *known;
 	ListCell   *lc;
 
-	foreach(lc, pipeline_can_share(stage) ? *copies : NIL)
+	foreach(lc, can_share ? *copies : NIL)
 	{
 		known = lfirst(lc);
 		if (known->stage == stage)
@@ -64,9 +65,12 @@ copy_stages(const PipelineStage *stage, List **copies)
 	copy->inputs = NIL;
 	foreach(lc, stage->inputs)
 		copy->inputs = lappend(copy->inputs, copy_stages(lfirst(lc), copies));
-	known = palloc(sizeof(CopiedStage));
-	*known = (CopiedStage) {stage, copy};
-	*copies = lappend(*copies, known);
+	if (can_share)
+	{
+		known = palloc(sizeof(CopiedStage));
+		*known = (CopiedStage) {stage, copy};
+		*copies = lappend(*copies, known);
+	}
 	return copy;
 }
 
