@@ -205,7 +205,8 @@ class DocumentQueryGenerator:
             f"SELECT id + 10000, doc, ints, texts, mood FROM {table}", f"SELECT * FROM (TABLE {table} UNION ALL TABLE {table}) n WHERE false",
             f"SELECT id - 10000, doc -> {self._key()}, ints, texts, 'ok' FROM {table}", f"SELECT -id - 1, doc, ints, texts, mood FROM {table} WHERE mood < 'happy'",
             f"SELECT id + 10000, doc, ints, texts, mood FROM {table} UNION ALL SELECT id + 20000, doc, ints, texts, mood FROM {table}",
-            f"SELECT id + 10000, doc, ints, texts, mood FROM {table} WHERE {self.condition()} UNION ALL SELECT * FROM {table} WHERE id < 50",
+            f"SELECT id + 10000, doc, ints, texts, mood FROM {table} WHERE {self.condition()}"
+            f" UNION ALL SELECT id - 10000, doc, ints, texts, mood FROM {table} WHERE id < 50",
             f"SELECT m.id + 10000, m.doc, m.ints, n.texts, m.mood FROM {table} m JOIN {table} n ON m.id = n.id + 1 AND n.mood > 'sad'",
             # a group of others may show another of its equal values
             f"SELECT min(id) - 10000, {'doc' if self.is_plain else 'NULL::jsonb'}, ints, texts, mood FROM {table} GROUP BY doc, ints, texts, mood",

@@ -483,6 +483,8 @@ class JoinQueryGenerator:
             conditions += self._conditions((65, 30, 5))
         if self._is(0.02):
             conditions.append(self.choose.choice(["true", "false", "NULL", "1 = 2"]))
+        if self._is(0.05):
+            conditions.append(self._asking_condition(left, right))
         self.choose.shuffle(conditions)
         return conditions, pairs
 
@@ -618,6 +620,15 @@ class JoinQueryGenerator:
             other = self._made(self.choose.choice([kind, "i4"]) if kind in ("num", "i8") else kind, 0)
         operator = self.choose.choice(["=", "<", ">", ">=", "<>"])
         return f"{other} {operator} {sql}" if self._is(0.7) else f"{sql} {operator} {other}"
+
+    def _asking_condition(self, left: list[Item], right: Item) -> str:
+        """A condition of a join that asks a subquery of one side, or of both."""
+        asking, other = self.choose.choice([(left, [right]), ([right], left)])
+        if self._is(0.5):
+            sql, kind = self._scalar(asking)
+            with self._scope([c for item in other for c in item.columns]):
+                return f"{self._made(kind, 0)} = {sql}"
+        return self._subquery_condition(self.choose.choice([asking, asking, [*left, right]]))
 
     def _subquery_condition(self, outer: list[Item]) -> str:
         made = self.choose.choices([self._exists, self._membership, self._scalar_comparison], [35, 30, 35])[0](outer)

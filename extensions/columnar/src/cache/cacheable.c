@@ -265,6 +265,13 @@ is_fixed_cast(const CoerceViaIO *cast)
 	return is_fixed_text_function(output) && is_fixed_text_function(input);
 }
 
+/* The cast of the elements is a node of its own. */
+static bool
+is_fixed_array_cast(const ArrayCoerceExpr *cast)
+{
+	return is_fixed_type(exprType((Node *) cast->arg)) && is_fixed_type(cast->resulttype);
+}
+
 /* The node's own value follows from those of its arguments. */
 static bool
 is_fixed_node(Node *node)
@@ -296,6 +303,8 @@ is_fixed_node(Node *node)
 			return !((NullTest *) node)->argisrow;
 		case T_CoerceViaIO:
 			return is_fixed_cast((CoerceViaIO *) node);
+		case T_ArrayCoerceExpr:
+			return is_fixed_array_cast((ArrayCoerceExpr *) node);
 		case T_RelabelType:
 			return true;
 		case T_FieldSelect:
@@ -359,17 +368,29 @@ canonical_mutator(Node *node, void *context)
 		((CoerceViaIO *) copy)->location = -1;
 		((CoerceViaIO *) copy)->coerceformat = COERCE_EXPLICIT_CAST;
 	}
+	else if (IsA(copy, ArrayCoerceExpr))
+	{
+		((ArrayCoerceExpr *) copy)->location = -1;
+		((ArrayCoerceExpr *) copy)->coerceformat = COERCE_EXPLICIT_CAST;
+	}
 	else if (IsA(copy, RelabelType))
 		((RelabelType *) copy)->location = -1;
 	return copy;
 }
 
-/* In place of the element. */
+/* In place of the element.  A cast of arrays has elements of its own. */
 static Node *
 put_elements(Node *node, void *elements)
 {
 	if (node == NULL || IsA(node, CaseTestExpr))
 		return node == NULL ? NULL : copyObject(elements);
+	if (IsA(node, ArrayCoerceExpr))
+	{
+		ArrayCoerceExpr *cast = copyObject((ArrayCoerceExpr *) node);
+
+		cast->arg = (Expr *) put_elements((Node *) cast->arg, elements);
+		return (Node *) cast;
+	}
 	return expression_tree_mutator(node, put_elements, elements);
 }
 

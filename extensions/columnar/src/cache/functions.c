@@ -322,23 +322,33 @@ static void
 report_left_columns(Relation rel)
 {
 	TupleDesc	desc = RelationGetDescr(rel);
-	LeftNames	names = {0};
+	LeftNames	unsupported = {0};
+	LeftNames	wholes = {0};
 
 	for (int i = 0; i < desc->natts; i++)
 	{
 		Form_pg_attribute att = TupleDescAttr(desc, i);
+		bool		is_virtual = compat_attribute_is_virtual(att);
 		PenumbraType type;
 
-		if (!att->attisdropped && !cache_type_of_column(column_key_of_attribute(att->attnum), desc, &type))
-			add_left_name(&names, NameStr(att->attname),
-						  compat_attribute_is_virtual(att) ? "virtual" : format_type_be(att->atttypid));
+		if (att->attisdropped || cache_type_of_column(column_key_of_attribute(att->attnum), desc, &type))
+			continue;
+		add_left_name(!is_virtual && cache_type_is_composed(att->atttypid) ? &wholes : &unsupported,
+					  NameStr(att->attname), is_virtual ? "virtual" : format_type_be(att->atttypid));
 	}
-	if (names.count > 0)
+	if (unsupported.count > 0)
 		ereport(NOTICE,
 				(errmsg_plural("%d column of relation \"%s\" cannot be cached",
 							   "%d columns of relation \"%s\" cannot be cached",
-							   names.count, names.count, RelationGetRelationName(rel)),
-				 errdetail("Not supported: %s.", names.text.data)));
+							   unsupported.count, unsupported.count, RelationGetRelationName(rel)),
+				 errdetail("Not supported: %s.", unsupported.text.data)));
+	if (wholes.count > 0)
+		ereport(NOTICE,
+				(errmsg_plural("%d column of relation \"%s\" was not loaded",
+							   "%d columns of relation \"%s\" were not loaded",
+							   wholes.count, wholes.count, RelationGetRelationName(rel)),
+				 errdetail("Of documents, arrays and the like only what queries read is loaded, or what is named: %s.",
+						   wholes.text.data)));
 }
 
 static void

@@ -172,6 +172,7 @@ list_image_elements(const Node *expr)
 		case T_ScalarArrayOpExpr:
 		case T_NullTest:
 		case T_CoerceViaIO:
+		case T_ArrayCoerceExpr:
 		case T_RelabelType:
 		case T_SubscriptingRef:
 		case T_FieldSelect:

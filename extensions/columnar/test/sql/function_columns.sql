@@ -106,5 +106,15 @@ SELECT penumbra.load('texts', ARRAY['f::text']);
 SELECT penumbra.load('texts', ARRAY['bad::inet']);
 SELECT * FROM compared($$SELECT count(*) FROM texts WHERE CASE WHEN id < 40000 THEN bad::inet < '10.0.0.9' END$$);
 SELECT count(*) FROM texts WHERE bad::inet < '10.0.0.9';
+-- casts of arrays
+SELECT * FROM compared($$SELECT (string_to_array(ip, '.')::int[])[1], count(*) FROM texts GROUP BY 1$$);
+SELECT penumbra.load('texts', ARRAY[$$string_to_array(ip, '.')::int[]$$, $$unnest(string_to_array(ip, '.')::int[])$$, $$string_to_array(ip, '.')::varchar(1)[]$$]) > 0 AS loaded;
+SELECT * FROM compared($$SELECT string_to_array(ip, '.')::int[], count(*) FROM texts GROUP BY 1$$);
+SELECT * FROM compared($$SELECT max(string_to_array(ip, '.')::int[]), count(*) FROM texts WHERE 249 = ANY (string_to_array(ip, '.')::int[])$$);
+SELECT * FROM compared($$SELECT ip FROM texts ORDER BY string_to_array(ip, '.')::int[], id LIMIT 5$$);
+SELECT * FROM compared($$SELECT part, count(*) FROM texts, unnest(string_to_array(ip, '.')::int[]) part GROUP BY 1$$);
+SELECT * FROM compared($$SELECT array_to_string(string_to_array(ip, '.')::varchar(1)[], ''), count(*) FROM texts GROUP BY 1$$);
+SELECT * FROM compared($$SELECT count(*) FROM texts WHERE CASE WHEN id < 40000 THEN (string_to_array(bad, '.')::int[])[4] < 9 END$$);
+SELECT count(*) FROM texts WHERE (string_to_array(bad, '.')::int[])[4] < 9;
 DROP TABLE texts, visit, fragile, broken, parted;
 DROP FUNCTION compared, explained, mine;

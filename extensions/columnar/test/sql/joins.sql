@@ -569,5 +569,25 @@ SELECT same('SELECT day, (SELECT max(b.amount) - min(b.amount) FROM bids b WHERE
 SET penumbra.mode = prefer;
 
 \t off
+-- Subqueries in conditions of joins: of one side they are joined with it first, and their value may be a key.
+SELECT same('SELECT s.k, b.k FROM small s JOIN big b ON b.k = (SELECT max(x.k) FROM big x WHERE x.few = s.few)');
+SELECT same('SELECT s.k, b.k FROM small s LEFT JOIN big b ON b.k = (SELECT max(x.k) FROM big x WHERE x.few = s.few AND x.k < 500) AND s.k > 3');
+SELECT same('SELECT count(*), count(b.k), sum(s.k) FROM small s FULL JOIN big b ON b.k = (SELECT max(x.k) FROM big x WHERE x.i2 = s.i2)');
+SELECT same('SELECT s.k, b.k FROM small s RIGHT JOIN big b ON s.few = b.few AND EXISTS (SELECT FROM big x WHERE x.k = b.k + 1 AND x.i2 < 5) WHERE b.k < 50');
+SELECT same('SELECT s.k FROM small s WHERE EXISTS (SELECT FROM big b WHERE b.few = s.few AND b.k = (SELECT min(x.k) FROM big x WHERE x.i2 = s.i2))');
+SELECT same('SELECT s.k FROM small s WHERE NOT EXISTS (SELECT FROM big b WHERE b.k = (SELECT min(x.k) + s.k FROM big x WHERE x.i2 = s.i2))');
+SELECT same('SELECT s.k, b.k FROM small s LEFT JOIN big b ON b.k = s.k AND s.few NOT IN (SELECT x.few FROM big x WHERE x.k < s.k)');
+SELECT same('SELECT s.k, b.k FROM small s LEFT JOIN big b ON b.k = (SELECT x.k FROM big x WHERE x.few = s.few ORDER BY x.k DESC LIMIT 1)');
+-- A second row is an error where a pair asks, and only there.
+SELECT same('SELECT s.k, b.k FROM small s LEFT JOIN big b ON b.k = (SELECT x.k FROM big x WHERE x.few = s.few)');
+SELECT same('SELECT s.k, b.k FROM small s LEFT JOIN big b ON b.k = CASE WHEN s.k < 0 THEN (SELECT x.k FROM big x WHERE x.few = s.few) ELSE s.k END');
+SELECT same('SELECT s.k, b.k FROM small s LEFT JOIN big b ON b.k = CASE WHEN b.few < 0 THEN (SELECT x.k FROM big x WHERE x.few = s.few) ELSE s.k END');
+-- Above the join a row without a partner has NULLs, and its subquery others.
+SELECT same('SELECT s.k, b.k, (SELECT count(*) FROM big x WHERE x.k = b.k) FROM small s LEFT JOIN big b ON b.k = s.k AND (SELECT count(*) FROM big x WHERE x.k = b.k) > 0');
+SELECT same('SELECT s.k, b.k FROM small s LEFT JOIN big b ON b.k = s.k + 5 AND (SELECT count(*) FROM big x WHERE x.k = b.k) > 0 WHERE (SELECT count(*) FROM big x WHERE x.k = b.k) = 0');
+-- Of both sides.
+SELECT same('SELECT s.k, b.k FROM small s JOIN big b ON b.few = s.few AND b.k = (SELECT max(x.k) FROM big x WHERE x.few = b.few AND x.i2 = s.i2)');
+SELECT same('SELECT s.k, b.k FROM small s LEFT JOIN big b ON b.few = s.few AND b.k = (SELECT max(x.k) FROM big x WHERE x.few = b.few AND x.i2 = s.i2)');
+
 SET client_min_messages = warning;
 DROP SCHEMA joins CASCADE;

@@ -76,7 +76,7 @@ may_be_lacking(Node *node)
 		mapping = function_map_lookup(((OpExpr *) node)->opfuncid);
 	}
 	else
-		return IsA(node, CoerceViaIO);
+		return IsA(node, CoerceViaIO) || IsA(node, ArrayCoerceExpr);
 	/* of patterns, the engine has those that have an automaton */
 	return mapping == NULL || mapping->shape == SHAPE_REGEX || mapping->shape == SHAPE_REGEX_NO_CASE ||
 		mapping->shape == SHAPE_REGEX_GROUP;

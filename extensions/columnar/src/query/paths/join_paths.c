@@ -35,6 +35,7 @@
 #include "query/paths/lateral_values.h"
 #include "query/paths/row_order.h"
 #include "query/paths/scan_paths.h"
+#include "query/paths/subplan_uses.h"
 #include "query/paths/subplans.h"
 #include "query/paths/unnest.h"
 #include "query/pipeline/can_fail.h"
@@ -74,10 +75,13 @@ typedef struct JoinClauses
 	List	   *keys;			/* probe side first */
 	List	   *conditions;		/* RestrictInfos that decide the match too */
 	List	   *filters;		/* RestrictInfos of what comes out of an outer join */
-	List	   *subplans;		/* RestrictInfos of an inner join with subqueries in them */
+	List	   *subplans;		/* RestrictInfos of an inner join with subqueries in them, which are asked of its pairs */
+	RelPipeline asked;			/* subqueries of which the sides have values */
 	List	   *ranges;			/* of conditions */
 	double		row_factor;		/* of all keys; without keys, of the ranges */
 } JoinClauses;
+
+static const RelPipeline nothing_asked = {0};
 
 /* ---------------------------------------------------------------- clauses */
 
@@ -148,7 +152,7 @@ find_equality(Node *clause)
 
 /* Makes the clause's equality a key, if its sides are of different relations and of types that the engine joins. */
 static void
-examine_key(PlannerInfo *root, JoinClause *clause)
+examine_key(PlannerInfo *root, const RelPipeline *asked, JoinClause *clause)
 {
 	OpExpr	   *equality = find_equality((Node *) clause->rinfo->clause);
 	PenumbraType left;
@@ -169,7 +173,7 @@ examine_key(PlannerInfo *root, JoinClause *clause)
 	if (IsA(equality, DistinctExpr) && (level_columns_is_not_null(root, linitial(equality->args)) ||
 										level_columns_is_not_null(root, lsecond(equality->args))))
 		NodeSetTag(equality, T_OpExpr);
-	clause->key = (OpExpr *) relation_numbers_normalize(root, (Node *) equality);
+	clause->key = (OpExpr *) rel_pipeline_normalize(root, asked, (Node *) equality);
 	clause->commuted = pipeline_commuted_key(clause->key);
 	if (clause->commuted == NULL)
 		clause->key = NULL;
@@ -196,17 +200,19 @@ examine_bounds(PlannerInfo *root, JoinClause *clause)
 	}
 }
 
+/* Subqueries in it are those of which the sides have the values, in what is `asked`, or the engine has none. */
 static const JoinClause *
-examine_clause(PlannerInfo *root, RestrictInfo *rinfo)
+examine_clause(PlannerInfo *root, const RelPipeline *asked, RestrictInfo *rinfo)
 {
 	Planning   *planning = planning_current();
 	JoinClause *clause;
 	Translation *translation;
 	PenumbraExpr expr;
 	MemoryContext context;
+	bool		asks = asked->subplans != NIL && contain_subplans((Node *) rinfo->clause);
 	ListCell   *lc;
 
-	foreach(lc, planning->clauses)
+	foreach(lc, asks ? NIL : planning->clauses)
 	{
 		clause = lfirst(lc);
 		if (clause->rinfo == rinfo)
@@ -214,7 +220,7 @@ examine_clause(PlannerInfo *root, RestrictInfo *rinfo)
 	}
 	clause = palloc0(sizeof(JoinClause));
 	clause->rinfo = rinfo;
-	clause->normalized = relation_numbers_normalize(root, (Node *) rinfo->clause);
+	clause->normalized = rel_pipeline_normalize(root, asked, (Node *) rinfo->clause);
 	context = CurrentMemoryContext;
 	translation = translation_begin(NIL, NULL);
 	expr = stage_scan_translate_pair(translation, clause->normalized);
@@ -223,11 +229,12 @@ examine_clause(PlannerInfo *root, RestrictInfo *rinfo)
 	if (clause->refusal == NULL && rinfo->can_join && penumbra_plan_is_range(translation->plan, expr))
 		clause->ranges = list_make1(clause->normalized);
 	translation_end(translation);
-	if (clause->refusal == NULL)
+	if (clause->refusal == NULL && !asks)
 		examine_bounds(root, clause);
 	if (clause->refusal == NULL)
-		examine_key(root, clause);
-	planning->clauses = lappend(planning->clauses, clause);
+		examine_key(root, asked, clause);
+	if (!asks)
+		planning->clauses = lappend(planning->clauses, clause);
 	return clause;
 }
 
@@ -297,35 +304,45 @@ row_factor_of_ranges(const List *ranges)
 	return factor;
 }
 
+/* Whether it is a condition of what comes out of an outer join. */
+static bool
+is_of_outer_rows(const RelOptInfo *joinrel, JoinType join_type, const RestrictInfo *rinfo)
+{
+	return IS_OUTER_JOIN(join_type) && RINFO_IS_PUSHED_DOWN(rinfo, joinrel->relids);
+}
+
 /* False: one of them is not for the engine. */
 static bool
 sort_clauses(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *probe_rel, RelOptInfo *build_rel,
-			 JoinType join_type, List *restrictinfos, JoinClauses *clauses)
+			 JoinType join_type, List *restrictinfos, const RelPipeline *asked, JoinClauses *clauses)
 {
 	ListCell   *lc;
 
 	memset(clauses, 0, sizeof(JoinClauses));
+	clauses->asked = *asked;
 	clauses->row_factor = 1;
 	foreach(lc, restrictinfos)
 	{
 		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
+		bool		is_filter = is_of_outer_rows(joinrel, join_type, rinfo);
 		const JoinClause *clause;
 
 		/* PostgreSQL puts these into a Result above. */
 		if (rinfo->pseudoconstant)
 			return false;
-		if (join_type == JOIN_INNER && contain_subplans((Node *) rinfo->clause))
+		if (join_type == JOIN_INNER && contain_subplans((Node *) rinfo->clause) &&
+			contain_subplans(rel_pipeline_normalize(root, asked, (Node *) rinfo->clause)))
 		{
 			clauses->subplans = lappend(clauses->subplans, rinfo);
 			continue;
 		}
-		clause = examine_clause(root, rinfo);
+		clause = examine_clause(root, is_filter ? &nothing_asked : asked, rinfo);
 		if (clause->refusal != NULL)
 		{
 			planning_refuse(clause->refusal, NULL);
 			return false;
 		}
-		if (IS_OUTER_JOIN(join_type) && RINFO_IS_PUSHED_DOWN(rinfo, joinrel->relids))
+		if (is_filter)
 		{
 			clauses->filters = lappend(clauses->filters, rinfo);
 			continue;
@@ -414,7 +431,7 @@ add_stages(PlannerInfo *root, RelOptInfo *joinrel, RelPipeline *planned, const R
 	stage->inputs = lappend(stage->inputs, build->pipeline->top);
 	stage->join_kind = kind;
 	stage->join_keys = clauses->keys;
-	stage->exprs = rel_pipeline_ordered_clauses(root, clauses->conditions);
+	stage->exprs = rel_pipeline_ordered_clauses(root, &clauses->asked, clauses->conditions);
 	/* of an iteration nobody knows how many */
 	stage->probe_rows = probe->pipeline->reads_working_table ? 0 : probe->rows;
 	stage->build_rows = build->rows;
@@ -464,12 +481,14 @@ looked_at_pairs(PlannerInfo *root, const RelPipeline *probe, const RelPipeline *
  * the higher estimate is of the one that knows more.  False: refused.
  */
 static bool
-consider_pair(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *probe_rel, RelOptInfo *build_rel,
-			  PenumbraJoinKind kind, JoinType join_type, JoinPathExtraData *extra,
-			  RelPipeline **best)
+consider_sides(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *probe_rel, const RelPipeline *probe,
+			   RelOptInfo *build_rel, const RelPipeline *build, PenumbraJoinKind kind, JoinType join_type,
+			   JoinPathExtraData *extra, RelPipeline **best)
 {
-	const RelPipeline *probe = join_paths_find(root, probe_rel);
-	const RelPipeline *build = join_paths_find(root, build_rel);
+	const RelPipeline asked = {
+		.subplans = list_concat_copy(probe->subplans, build->subplans),
+		.subplan_values = list_concat_copy(probe->subplan_values, build->subplan_values)
+	};
 	RelPipeline joined = *probe;
 	RelPipeline *planned;
 	JoinClauses clauses;
@@ -479,8 +498,10 @@ consider_pair(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *probe_rel, Rel
 	/* a working table's rows come while the join runs */
 	if (build->pipeline->reads_working_table)
 		return true;
-	if (!sort_clauses(root, joinrel, probe_rel, build_rel, join_type, extra->restrictlist, &clauses))
+	if (!sort_clauses(root, joinrel, probe_rel, build_rel, join_type, extra->restrictlist, &asked, &clauses))
 		return false;
+	/* Above, a row that found no partner has others. */
+	joined.subplans = joined.subplan_values = NIL;
 	rows = join_estimates_rows(root, joinrel, probe_rel, probe, build_rel, build, kind, extra,
 					 clauses.row_factor);
 	if (*best != NULL)
@@ -502,6 +523,65 @@ consider_pair(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *probe_rel, Rel
 	if (*best == NULL || cost_of(planned) < cost_of(*best))
 		*best = planned;
 	return true;
+}
+
+/* Whether the condition asks its subqueries of rows of the relation alone, and these say whether it asks. */
+static bool
+asks_of(PlannerInfo *root, const RestrictInfo *rinfo, const RelOptInfo *rel)
+{
+	List	   *uses = subplan_uses_find((Node *) rinfo->clause, false);
+	ListCell   *lc;
+
+	foreach(lc, uses)
+	{
+		const SubplanUse *use = lfirst(lc);
+		Relids		relids = bms_union(pull_varnos(root, use->node), pull_varnos(root, (Node *) use->guards));
+
+		if (use->is_guard_unknown || bms_is_empty(relids) || !bms_is_subset(relids, rel->relids))
+			return false;
+	}
+	return uses != NIL;
+}
+
+/* The relation's rows with the values of the subqueries that the conditions of a join ask of them, if there are some. */
+static const RelPipeline *
+with_values_asked(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *rel, JoinType join_type, List *restrictinfos)
+{
+	const RelPipeline *planned = join_paths_find(root, rel);
+	RelPipeline *copy;
+	List	   *asking = NIL;
+	ListCell   *lc;
+
+	foreach(lc, root->parse->hasSubLinks ? restrictinfos : NIL)
+	{
+		const RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
+
+		if (rinfo->security_level == 0 && !is_of_outer_rows(joinrel, join_type, rinfo) && asks_of(root, rinfo, rel))
+			asking = lappend(asking, rinfo->clause);
+	}
+	if (asking == NIL)
+		return planned;
+	copy = rel_pipeline_copy(planned);
+	return subplans_join_outputs(root, copy, asking) ? copy : planned;
+}
+
+/*
+ * A subquery in a condition that reads one side alone is joined with that side first, and its value may be a key.  An
+ * inner join may also ask the rows that it leaves.
+ */
+static bool
+consider_pair(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *probe_rel, RelOptInfo *build_rel,
+			  PenumbraJoinKind kind, JoinType join_type, JoinPathExtraData *extra, RelPipeline **best)
+{
+	const RelPipeline *probe = with_values_asked(root, joinrel, probe_rel, join_type, extra->restrictlist);
+	const RelPipeline *build = with_values_asked(root, joinrel, build_rel, join_type, extra->restrictlist);
+	bool		is_asked = probe->subplans != NIL || build->subplans != NIL;
+	bool		is_taken = consider_sides(root, joinrel, probe_rel, probe, build_rel, build, kind, join_type, extra, best);
+
+	if (is_asked && join_type == JOIN_INNER)
+		is_taken |= consider_sides(root, joinrel, probe_rel, join_paths_find(root, probe_rel), build_rel,
+								   join_paths_find(root, build_rel), kind, join_type, extra, best);
+	return is_taken;
 }
 
 /* A path for the join alone, without what the query does with it. */
@@ -596,7 +676,7 @@ takes_clauses(PlannerInfo *root, List *restrictinfos)
 		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
 
 		if (rinfo->pseudoconstant || contain_subplans((Node *) rinfo->clause) ||
-			examine_clause(root, rinfo)->refusal != NULL)
+			examine_clause(root, &nothing_asked, rinfo)->refusal != NULL)
 			return false;
 	}
 	return true;

@@ -207,6 +207,13 @@ inputs_mutator(Node *node, void *context)
 		search->has_failed = true;
 		return node;
 	}
+	if (IsA(node, ArrayCoerceExpr))
+	{
+		ArrayCoerceExpr *cast = copyObject((ArrayCoerceExpr *) node);
+
+		cast->arg = (Expr *) inputs_mutator((Node *) cast->arg, context);
+		return (Node *) cast;
+	}
 	return expression_tree_mutator(without_hidden_time(node), inputs_mutator, context);
 }
 
@@ -223,12 +230,17 @@ host_call_find_inputs(Translation *translation, Node *node, int inputs_max, Host
 	return !search.has_failed;
 }
 
-/* Without the inputs a case test, which stands for a value of the expression around it, would be lost. */
+/*
+ * Without the inputs a case test, which stands for a value of the expression around it, would be lost.  A cast of arrays
+ * has those of its elements.
+ */
 static bool
 has_case_test_walker(Node *node, void *context)
 {
 	if (node == NULL)
 		return false;
+	if (IsA(node, ArrayCoerceExpr))
+		return has_case_test_walker((Node *) ((ArrayCoerceExpr *) node)->arg, context);
 	return IsA(node, CaseTestExpr) || expression_tree_walker(node, has_case_test_walker, context);
 }
 

@@ -180,13 +180,13 @@ rel_pipeline_add_filters(PlannerInfo *root, Pipeline *pipeline, List *restrictin
 }
 
 List *
-rel_pipeline_ordered_clauses(PlannerInfo *root, List *restrictinfos)
+rel_pipeline_ordered_clauses(PlannerInfo *root, const RelPipeline *planned, List *restrictinfos)
 {
 	List	   *clauses = NIL;
 	ListCell   *lc;
 
 	foreach(lc, rel_pipeline_sort_quals(root, restrictinfos))
-		clauses = lappend(clauses, relation_numbers_normalize(root, (Node *) lfirst_node(RestrictInfo, lc)->clause));
+		clauses = lappend(clauses, rel_pipeline_normalize(root, planned, (Node *) lfirst_node(RestrictInfo, lc)->clause));
 	return clauses;
 }
 

@@ -101,8 +101,8 @@ extern bool rel_pipeline_is_below_barrier(const PlannerInfo *root);
 extern List *rel_pipeline_sort_quals(PlannerInfo *root, List *quals);
 /* Adds the quals as filters. */
 extern void rel_pipeline_add_filters(PlannerInfo *root, Pipeline *pipeline, List *restrictinfos);
-/* The clauses for a pipeline, in the order in which PostgreSQL evaluates them. */
-extern List *rel_pipeline_ordered_clauses(PlannerInfo *root, List *restrictinfos);
+/* The clauses, by rel_pipeline_normalize(), in the order in which PostgreSQL evaluates them. */
+extern List *rel_pipeline_ordered_clauses(PlannerInfo *root, const RelPipeline *planned, List *restrictinfos);
 /* Adds the member's rows, which have the same columns. */
 extern void rel_pipeline_unite(RelPipeline *all, const RelPipeline *member);
 /* Whether the stage gives the same rows when it is computed again. */

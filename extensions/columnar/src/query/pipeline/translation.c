@@ -129,6 +129,8 @@ needs_input_walker(Node *node, void *context)
 		case T_SubPlan:
 		case T_AlternativeSubPlan:
 			return true;
+		case T_ArrayCoerceExpr: /* it gives its elements to their cast */
+			return needs_input_walker((Node *) ((ArrayCoerceExpr *) node)->arg, context);
 		default:
 			return expression_tree_walker(node, needs_input_walker, context);
 	}
