@@ -371,11 +371,11 @@ cached_expression_note_load(ColumnKey key)
 }
 
 void
-cached_expression_note_error(ColumnKey key)
+cached_expression_note_error(ColumnKey key, int sqlstate)
 {
 	Entry	   *entry;
 
-	switch (ERRCODE_TO_CATEGORY(geterrcode()))
+	switch (ERRCODE_TO_CATEGORY(sqlstate))
 	{
 		case ERRCODE_TO_CATEGORY(ERRCODE_DATA_EXCEPTION):
 		case ERRCODE_TO_CATEGORY(ERRCODE_FEATURE_NOT_SUPPORTED):

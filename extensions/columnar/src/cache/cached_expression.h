@@ -41,8 +41,8 @@ typedef enum ExpressionNeed
 extern bool cached_expression_find(Oid relid, Node *expr, ExpressionNeed need, ColumnKey *key);
 /* A load of it begins. */
 extern void cached_expression_note_load(ColumnKey key);
-/* In PG_CATCH: the expression raised the error.  If that is one of a row's values, it is not found for an hour. */
-extern void cached_expression_note_error(ColumnKey key);
+/* The expression raised the error.  If that is one of a row's values, or a limit, it is not found for an hour. */
+extern void cached_expression_note_error(ColumnKey key, int sqlstate);
 /* Of columns that a query would have read, takes out expressions that none would have before; how many are left. */
 extern int	cached_expression_filter(ColumnKey *columns, int ncolumns);
 

@@ -38,8 +38,10 @@
 #include "cache/cache.h"
 #include "cache/cacheable.h"
 #include "cache/cached_expression.h"
+#include "cache/column_facts.h"
 #include "cache/heap_page.h"
 #include "cache/list_image.h"
+#include "cache/slow_expression.h"
 #include "cache/status.h"
 #include "cache/table_sample.h"
 #include "cache/value_image.h"
@@ -121,7 +123,6 @@ struct HeapRowReader
 	int			walk_offset;	/* where it starts, unaligned */
 	int			nexpressions;
 	ReaderExpression *expressions;
-	int			evaluated;		/* which of them, while it is evaluated */
 	bool		can_fail;		/* one of them can */
 	Bitmapset  *long_attributes;	/* of varying length, that these read */
 	int			last_attribute; /* that these read */
@@ -389,7 +390,6 @@ heap_row_reader_create(Relation rel, const ColumnKey *columns, int ncolumns)
 	if (RelationGetNumberOfBlocks(rel) > NBuffers / 4)
 		reader->strategy = GetAccessStrategy(BAS_BULKREAD);
 	reader->ncolumns = ncolumns;
-	reader->evaluated = -1;
 	reader->detoasted_bytes_limit = SIZE_MAX;
 	reader->columns = palloc0(sizeof(ReaderColumn) * Max(ncolumns, 1));
 	reader->inputs = palloc0(sizeof(PenumbraColumnInput) * (ncolumns + 1));
@@ -539,8 +539,9 @@ evaluate_expressions(HeapRowReader *reader, HeapTupleHeader header, uint32 lengt
 		bool		is_null;
 		Datum		value;
 
-		reader->evaluated = i;
+		slow_expression_evaluated = i;
 		value = ExecEvalExprSwitchContext(expression->state, reader->econtext, &is_null);
+		CHECK_FOR_INTERRUPTS();
 		if (is_null)
 		{
 			store_null(column, row);
@@ -561,7 +562,7 @@ evaluate_expressions(HeapRowReader *reader, HeapTupleHeader header, uint32 lengt
 		column->values[row] = value_image_make(expression->image, value, &column->lengths[row]);
 		MemoryContextSwitchTo(old);
 	}
-	reader->evaluated = -1;
+	slow_expression_evaluated = -1;
 	ExecClearTuple(reader->slot);
 	reader->is_too_wide |= reader->detoasted_bytes > reader->detoasted_bytes_limit;
 }
@@ -595,20 +596,44 @@ read_tuples(HeapRowReader *reader, Page page, const OffsetNumber *offsets, uint3
 	return row;
 }
 
-/* Remembers which expression has failed. */
+/* In place of the cancel stands an error that says what took too long. */
+static void
+note_error(HeapRowReader *reader, const ReaderExpression *expression, MemoryContext context)
+{
+	NameData	name;
+
+	if (!slow_expression_take())
+	{
+		cached_expression_note_error(expression->key, geterrcode());
+		return;
+	}
+	cached_expression_note_error(expression->key, ERRCODE_PROGRAM_LIMIT_EXCEEDED);
+	MemoryContextSwitchTo(context);
+	FlushErrorState();
+	ereport(ERROR,
+			(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+			 errmsg("expression of relation \"%s\" takes too long to be cached in the background",
+					RelationGetRelationName(reader->rel)),
+			 column_key_name(expression->key, reader->rel, &name) ? errdetail("It begins with: %s", NameStr(name)) : 0,
+			 errhint("It is tried again after an hour. penumbra.load() has no such limit.")));
+}
+
+/* Remembers which expression has failed, or took too long. */
 static uint32
 read_tuples_or_note(HeapRowReader *reader, Page page, const OffsetNumber *offsets, uint32 count, Size bytes_limit)
 {
+	MemoryContext context = CurrentMemoryContext;
 	volatile uint32 rows = 0;
 
+	slow_expression_evaluated = -1;
 	PG_TRY();
 	{
 		rows = read_tuples(reader, page, offsets, count, bytes_limit);
 	}
 	PG_CATCH();
 	{
-		if (reader->evaluated >= 0)
-			cached_expression_note_error(reader->expressions[reader->evaluated].key);
+		if (slow_expression_evaluated >= 0)
+			note_error(reader, &reader->expressions[slow_expression_evaluated], context);
 		PG_RE_THROW();
 	}
 	PG_END_TRY();
@@ -629,7 +654,7 @@ append_tuples(HeapRowReader *reader, Page page, const OffsetNumber *offsets, uin
 
 	if (count == 0)
 		return 0;
-	count = (reader->can_fail ? read_tuples_or_note : read_tuples) (reader, page, offsets, count, bytes_limit);
+	count = (reader->nexpressions > 0 ? read_tuples_or_note : read_tuples) (reader, page, offsets, count, bytes_limit);
 	if (reader->is_too_wide)
 	{
 		release_detoasted(reader);

@@ -32,6 +32,7 @@
 #include "cache/policy/table_options.h"
 #include "cache/region.h"
 #include "cache/row_proof.h"
+#include "cache/slow_expression.h"
 #include "cache/status.h"
 #include "cache/stop_points.h"
 
@@ -559,6 +560,7 @@ load_chunk(Loader *loader, uint32 number, bool *loaded)
 	bool		is_patched = false;
 	bool		is_first;
 
+	slow_expression_reset();
 	loader->left = (LeftPages) {0};
 	loader->pinned = directory_pin_chunk(loader->rel, number, NULL, NULL);
 	is_first = loader->pinned == NULL;

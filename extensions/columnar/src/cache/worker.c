@@ -68,6 +68,7 @@
 #include "cache/process.h"
 #include "cache/progress.h"
 #include "cache/region.h"
+#include "cache/slow_expression.h"
 #include "cache/wanted.h"
 #include "cache/wanted_list.h"
 #include "cache/worker.h"
@@ -914,6 +915,7 @@ penumbra_worker_main(Datum argument)
 	MemoryContextSwitchTo(worker_context);
 	drop_unreachable(MyBgworkerEntry->bgw_extra[0] != 0);
 	MemoryContextSwitchTo(worker_context);
+	slow_expression_watch();
 	/* once: what is wanted meanwhile is for the next worker, after other databases had theirs */
 	load_wanted();
 	refresh_stale();
