@@ -286,7 +286,12 @@ is_fixed_node(Node *node)
 		case T_Var:
 			return ((Var *) node)->varlevelsup == 0 && ((Var *) node)->varattno > 0;
 		case T_Const:
-		case T_CaseTestExpr:	/* an element; of CASE there is none, which is not listed */
+		case T_CaseTestExpr:	/* an element, the value of CASE, or an element that is cast */
+		case T_CaseExpr:
+		case T_CaseWhen:
+		case T_CoalesceExpr:
+		case T_BoolExpr:
+		case T_BooleanTest:
 			return true;
 		case T_OpExpr:
 		case T_FuncExpr:
@@ -296,7 +301,9 @@ is_fixed_node(Node *node)
 				return false;
 			break;
 		case T_ScalarArrayOpExpr:
-			if (!is_fixed_membership((ScalarArrayOpExpr *) node))
+			if (!is_fixed_membership((ScalarArrayOpExpr *) node) &&
+				!(is_fixed_function(get_opcode(((ScalarArrayOpExpr *) node)->opno)) &&
+				  has_fixed_elements(exprType(lsecond(((ScalarArrayOpExpr *) node)->args)))))
 				return false;
 			break;
 		case T_NullTest:
@@ -375,10 +382,20 @@ canonical_mutator(Node *node, void *context)
 	}
 	else if (IsA(copy, RelabelType))
 		((RelabelType *) copy)->location = -1;
+	else if (IsA(copy, CaseExpr))
+		((CaseExpr *) copy)->location = -1;
+	else if (IsA(copy, CaseWhen))
+		((CaseWhen *) copy)->location = -1;
+	else if (IsA(copy, CoalesceExpr))
+		((CoalesceExpr *) copy)->location = -1;
+	else if (IsA(copy, BoolExpr))
+		((BoolExpr *) copy)->location = -1;
+	else if (IsA(copy, BooleanTest))
+		((BooleanTest *) copy)->location = -1;
 	return copy;
 }
 
-/* In place of the element.  A cast of arrays has elements of its own. */
+/* In place of the element.  A cast of arrays has elements of its own, and CASE (canonical_set()) is none of it. */
 static Node *
 put_elements(Node *node, void *elements)
 {
@@ -392,6 +409,20 @@ put_elements(Node *node, void *elements)
 		return (Node *) cast;
 	}
 	return expression_tree_mutator(node, put_elements, elements);
+}
+
+static bool
+has_case(Node *node, void *context)
+{
+	return node != NULL && (IsA(node, CaseExpr) || expression_tree_walker(node, has_case, context));
+}
+
+/* What is around others the engine has itself, whatever they are, but not of values that it reads as bytes. */
+static bool
+is_around_others(const Node *node)
+{
+	return (IsA(node, CaseExpr) || IsA(node, CoalesceExpr) || IsA(node, BoolExpr) || IsA(node, BooleanTest)) &&
+		!cache_type_is_composed(exprType(node));
 }
 
 /*
@@ -410,7 +441,7 @@ canonical_set(Node *expr)
 	if (elements != expr)
 	{
 		of_element = canonical_mutator(list_image_replace_elements(expr, list_image_one_element(expr)), &is_fixed);
-		is_fixed &= !contain_var_clause(of_element);
+		is_fixed &= !contain_var_clause(of_element) && !has_case(of_element, NULL);
 	}
 	*canonical = *call;
 	canonical->args = (List *) canonical_mutator((Node *) call->args, &is_fixed);
@@ -432,7 +463,7 @@ cacheable_form(Node *expr)
 	if (list_image_is_set(expr))
 		return canonical_set(expr);
 	canonical = canonical_mutator(expr, &is_fixed);
-	if (!is_fixed || !contain_var_clause(canonical) || !cache_type_of(exprType(canonical), &type) ||
+	if (!is_fixed || is_around_others(canonical) || !contain_var_clause(canonical) || !cache_type_of(exprType(canonical), &type) ||
 		(IsA(canonical, Var) && !cache_type_is_composed(exprType(canonical))))
 		return NULL;
 	return canonical;
@@ -446,6 +477,8 @@ can_fail_walker(Node *node, void *context)
 	if (OidIsValid(function) && !never_fails(function))
 		return true;
 	if (node != NULL && IsA(node, CoerceViaIO) && ((CoerceViaIO *) node)->resulttype != TEXTOID)
+		return true;
+	if (node != NULL && IsA(node, ScalarArrayOpExpr) && !is_fixed_membership((ScalarArrayOpExpr *) node))
 		return true;
 	return node != NULL && expression_tree_walker(node, can_fail_walker, context);
 }

@@ -543,7 +543,7 @@ asks_of(PlannerInfo *root, const RestrictInfo *rinfo, const RelOptInfo *rel)
 	return uses != NIL;
 }
 
-/* The relation's rows with the values of the subqueries that the conditions of a join ask of them, if there are some. */
+/* The relation's rows, with the values of the subqueries that the conditions of a join ask of them. */
 static const RelPipeline *
 with_values_asked(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *rel, JoinType join_type, List *restrictinfos)
 {
@@ -566,8 +566,8 @@ with_values_asked(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *rel, JoinT
 }
 
 /*
- * A subquery in a condition that reads one side alone is joined with that side first, and its value may be a key.  An
- * inner join may also ask the rows that it leaves.
+ * A subquery in a condition that reads one side alone is joined with that side first, and its value may be a key.
+ * An inner join may also ask the rows that it leaves.
  */
 static bool
 consider_pair(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *probe_rel, RelOptInfo *build_rel,

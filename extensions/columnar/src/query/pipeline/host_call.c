@@ -231,8 +231,8 @@ host_call_find_inputs(Translation *translation, Node *node, int inputs_max, Host
 }
 
 /*
- * Without the inputs a case test, which stands for a value of the expression around it, would be lost.  A cast of arrays
- * has those of its elements.
+ * Without the inputs a case test, which stands for a value of the expression around it, would be lost.  A cast of
+ * arrays has those of its elements.
  */
 static bool
 has_case_test_walker(Node *node, void *context)

@@ -186,7 +186,11 @@ rel_pipeline_ordered_clauses(PlannerInfo *root, const RelPipeline *planned, List
 	ListCell   *lc;
 
 	foreach(lc, rel_pipeline_sort_quals(root, restrictinfos))
-		clauses = lappend(clauses, rel_pipeline_normalize(root, planned, (Node *) lfirst_node(RestrictInfo, lc)->clause));
+	{
+		Node	   *clause = (Node *) lfirst_node(RestrictInfo, lc)->clause;
+
+		clauses = lappend(clauses, rel_pipeline_normalize(root, planned, clause));
+	}
 	return clauses;
 }
 
