@@ -463,7 +463,8 @@ cacheable_form(Node *expr)
 	if (list_image_is_set(expr))
 		return canonical_set(expr);
 	canonical = canonical_mutator(expr, &is_fixed);
-	if (!is_fixed || is_around_others(canonical) || !contain_var_clause(canonical) || !cache_type_of(exprType(canonical), &type) ||
+	if (!is_fixed || is_around_others(canonical) || !contain_var_clause(canonical) ||
+		!cache_type_of(exprType(canonical), &type) ||
 		(IsA(canonical, Var) && !cache_type_is_composed(exprType(canonical))))
 		return NULL;
 	return canonical;

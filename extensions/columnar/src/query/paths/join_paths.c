@@ -75,7 +75,7 @@ typedef struct JoinClauses
 	List	   *keys;			/* probe side first */
 	List	   *conditions;		/* RestrictInfos that decide the match too */
 	List	   *filters;		/* RestrictInfos of what comes out of an outer join */
-	List	   *subplans;		/* RestrictInfos of an inner join with subqueries in them, which are asked of its pairs */
+	List	   *subplans;		/* RestrictInfos of an inner join with subqueries, which are asked of its pairs */
 	RelPipeline asked;			/* subqueries of which the sides have values */
 	List	   *ranges;			/* of conditions */
 	double		row_factor;		/* of all keys; without keys, of the ranges */
@@ -576,7 +576,8 @@ consider_pair(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *probe_rel, Rel
 	const RelPipeline *probe = with_values_asked(root, joinrel, probe_rel, join_type, extra->restrictlist);
 	const RelPipeline *build = with_values_asked(root, joinrel, build_rel, join_type, extra->restrictlist);
 	bool		is_asked = probe->subplans != NIL || build->subplans != NIL;
-	bool		is_taken = consider_sides(root, joinrel, probe_rel, probe, build_rel, build, kind, join_type, extra, best);
+	bool		is_taken = consider_sides(root, joinrel, probe_rel, probe, build_rel, build, kind, join_type, extra,
+										  best);
 
 	if (is_asked && join_type == JOIN_INNER)
 		is_taken |= consider_sides(root, joinrel, probe_rel, join_paths_find(root, probe_rel), build_rel,
