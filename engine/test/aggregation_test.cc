@@ -630,7 +630,12 @@ TEST(Aggregation, RefusesWhatPostgresHasNot) {
   EXPECT_EQ(reason, "aggregate sum on (text)");
   EXPECT_FALSE(CheckAggregate({PENUMBRA_AGG_MIN, PENUMBRA_BOOL, {flag.get()}}, &reason));
   EXPECT_FALSE(CheckAggregate({PENUMBRA_AGG_COUNT, PENUMBRA_INT4, {text.get()}}, &reason));
-  EXPECT_FALSE(CheckAggregate({PENUMBRA_AGG_COUNT_STAR, PENUMBRA_INT8, {text.get()}}, &reason));
+  AggregateSpec rows{PENUMBRA_AGG_COUNT_STAR, PENUMBRA_INT8, {text.get(), flag.get()}};
+  EXPECT_FALSE(CheckAggregate(rows, &reason));
+  rows.distinct = true;
+  EXPECT_TRUE(CheckAggregate(rows, &reason));
+  rows.arguments.clear();
+  EXPECT_FALSE(CheckAggregate(rows, &reason));
   EXPECT_TRUE(CheckAggregate({PENUMBRA_AGG_MAX, PENUMBRA_TEXT, {text.get()}}, &reason));
   auto real = ColumnExpr(2, PENUMBRA_FLOAT8);
   EXPECT_FALSE(CheckAggregate({PENUMBRA_AGG_CORR, PENUMBRA_FLOAT8, {real.get()}}, &reason));

@@ -98,12 +98,17 @@ std::unique_ptr<Accumulator> CreateExtreme(PenumbraType argument, bool greatest,
 
 const AggregateInfo& InfoOf(PenumbraAggregate function) { return kAggregates[function]; }
 
+bool CountsDistinctRows(const AggregateSpec& spec) {
+  return spec.function == PENUMBRA_AGG_COUNT_STAR && spec.distinct && !spec.arguments.empty();
+}
+
 bool CheckAggregate(const AggregateSpec& spec, std::string* reason) {
   const AggregateInfo& info = InfoOf(spec.function);
   Types types;
   for (const Expr* argument : spec.arguments) types.push_back(argument->type);
-  const bool is_distinct_row = spec.distinct && types.empty();
   const bool is_filter = spec.filter == nullptr || spec.filter->type == PENUMBRA_BOOL;
+  if (CountsDistinctRows(spec) && spec.result == PENUMBRA_INT8 && is_filter) return true;
+  const bool is_distinct_row = spec.distinct && types.empty();
   const Result result = info.find_result(types);
   const bool is_percentile =
       spec.function == PENUMBRA_AGG_PERCENTILE_CONT || spec.function == PENUMBRA_AGG_PERCENTILE_DISC;

@@ -211,6 +211,9 @@ inline void CheckTextSize(size_t bytes, size_t more) {
 // Whether states of parts of the rows, combined in order, are that of all rows to the last digit.
 bool IsExactInParts(const AggregateSpec& spec);
 
+// Whether it is count(*) of the distinct rows of its arguments, also of those that are null.
+bool CountsDistinctRows(const AggregateSpec& spec);
+
 // Whether the function takes the argument types to the result type; false fills *reason.
 bool CheckAggregate(const AggregateSpec& spec, std::string* reason);
 

@@ -320,9 +320,8 @@ void AggregationSink::AddAggregate(const AggregateSpec& spec, const DictionaryFi
   for (const Expr* argument : spec.arguments) arguments.push_back(FindOrAddArgument(argument, filter));
   const AccumulatorFactory factory = ChooseAccumulator(spec);
   const AggregateNeeds needs = InfoOf(spec.function).needs;
-  const int distinct = DistinctMatters(spec)
-                           ? FindOrAddDistinct(arguments, filter, needs == AggregateNeeds::kRows, find_dictionary)
-                           : -1;
+  const bool keeps_nulls = needs == AggregateNeeds::kRows || CountsDistinctRows(spec);
+  const int distinct = DistinctMatters(spec) ? FindOrAddDistinct(arguments, filter, keeps_nulls, find_dictionary) : -1;
   if (distinct < 0) {
     for (int argument : arguments) is_plain_argument_[argument] = true;
   }
@@ -807,8 +806,9 @@ void AggregationSink::AddDistinctRows(Distinct& distinct, int task) {
     }
     updates.clear();
     for (const State& state : states_) {
-      if (state.distinct == index)
-        updates.push_back({state.accumulator, &columns[key_types_.size()], {nullptr, count}});
+      if (state.distinct != index) continue;
+      const Vector* arguments = CountsDistinctRows(state.spec) ? &kNoArgument : &columns[key_types_.size()];
+      updates.push_back({state.accumulator, arguments, {nullptr, count}});
     }
     groups_.Consume(*local, columns.data(), count, updates, arena);
   }

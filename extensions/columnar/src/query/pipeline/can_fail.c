@@ -151,11 +151,17 @@ can_fail_walker(Node *node, void *context)
 			if (can_call_fail(((ScalarArrayOpExpr *) node)->opfuncid, ((ScalarArrayOpExpr *) node)->args))
 				return true;
 			break;
+		case T_ArrayExpr:
+			/* arrays in it may be of different lengths */
+			if (((ArrayExpr *) node)->multidims)
+				return true;
+			break;
 		case T_Const:
 		case T_Var:
 		case T_Param:
 		case T_PlaceHolderVar:
 		case T_NamedArgExpr:
+		case T_RowExpr:
 		case T_List:
 		case T_TargetEntry:
 		case T_FromExpr:

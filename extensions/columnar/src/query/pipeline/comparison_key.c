@@ -20,6 +20,7 @@
 #include "query/pipeline/comparison_key.h"
 #include "query/pipeline/function_map.h"
 #include "query/pipeline/host_call.h"
+#include "query/pipeline/translate_collation.h"
 #include "query/pipeline/translate_expr.h"
 
 static ValueEquality
@@ -91,6 +92,22 @@ comparison_keys(Translation *translation, List *exprs, PenumbraExpr *keys)
 	{
 		keys[foreach_current_index(lc)] = comparison_key(translation, lfirst(lc));
 		if (keys[foreach_current_index(lc)] < 0)
+			return false;
+	}
+	return true;
+}
+
+bool
+comparison_keys_of_groups(Translation *translation, List *exprs, PenumbraExpr *keys)
+{
+	ListCell   *lc;
+
+	if (!comparison_keys(translation, exprs, keys))
+		return false;
+	foreach(lc, exprs)
+	{
+		if (!translate_has_collation(translation, exprCollation(lfirst(lc)), lfirst(lc)) ||
+			!translate_check_equality(translation, exprCollation(lfirst(lc))))
 			return false;
 	}
 	return true;

@@ -32,6 +32,8 @@ extern bool comparison_key_is_equality_clause(Node *clause);
 extern PenumbraExpr comparison_key(Translation *translation, Node *expr);
 /* False: one is refused. */
 extern bool comparison_keys(Translation *translation, List *exprs, PenumbraExpr *keys);
+/* The same of what rows are grouped by, with the collations of the expressions. */
+extern bool comparison_keys_of_groups(Translation *translation, List *exprs, PenumbraExpr *keys);
 
 /* The expression of PostgreSQL's whose order is the values': of most the expression itself. */
 extern Node *comparison_key_node(Node *expr);

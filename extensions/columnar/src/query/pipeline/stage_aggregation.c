@@ -7,14 +7,12 @@
  */
 #include "postgres.h"
 
-#include "nodes/nodeFuncs.h"
 
 #include "query/pipeline/comparison_key.h"
 #include "query/pipeline/deparser.h"
 #include "query/pipeline/pipeline.h"
 #include "query/pipeline/stage_kind.h"
 #include "query/pipeline/translate_aggregate.h"
-#include "query/pipeline/translate_collation.h"
 #include "query/pipeline/translate_expr.h"
 #include "query/pipeline/translation.h"
 
@@ -109,14 +107,8 @@ add_to_plan(Translation *translation, PipelineStage *stage, const StageInput *in
 
 	/* Without rows nothing is evaluated.  A refusal ends the translation, so nobody reads the depth then. */
 	translation->conditional_depth++;
-	if (!comparison_keys(translation, stage->exprs, keys))
+	if (!comparison_keys_of_groups(translation, stage->exprs, keys))
 		return false;
-	foreach(lc, stage->exprs)
-	{
-		if (!translate_has_collation(translation, exprCollation(lfirst(lc)), lfirst(lc)) ||
-			!translate_check_equality(translation, exprCollation(lfirst(lc))))
-			return false;
-	}
 	foreach(lc, stage->aggrefs)
 	{
 		int			i = foreach_current_index(lc);

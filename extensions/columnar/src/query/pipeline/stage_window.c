@@ -32,7 +32,6 @@
 #include "query/pipeline/stage_sort.h"
 #include "query/pipeline/stage_window.h"
 #include "query/pipeline/translate_aggregate.h"
-#include "query/pipeline/translate_collation.h"
 #include "query/pipeline/translate_expr.h"
 #include "query/pipeline/translate_type.h"
 #include "query/pipeline/translation.h"
@@ -503,14 +502,8 @@ add_to_plan(Translation *translation, PipelineStage *stage, const StageInput *in
 
 	/* Without rows nothing is evaluated.  A refusal ends the translation, so nobody reads the depth then. */
 	translation->conditional_depth++;
-	if (!comparison_keys(translation, partition, keys))
+	if (!comparison_keys_of_groups(translation, partition, keys))
 		return false;
-	foreach(lc, partition)
-	{
-		if (!translate_has_collation(translation, exprCollation(lfirst(lc)), lfirst(lc)) ||
-			!translate_check_equality(translation, exprCollation(lfirst(lc))))
-			return false;
-	}
 	order = stage_sort_keys(translation, order_keys(stage), stage->sort_flags);
 	if (order == NULL)
 		return false;

@@ -10,7 +10,6 @@
 #include <math.h>
 
 #include "catalog/pg_aggregate.h"
-#include "catalog/pg_collation.h"
 #include "catalog/pg_type.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
@@ -23,8 +22,6 @@
 #include "utils/numeric.h"
 #include "utils/regproc.h"
 
-#include "cache/cache.h"
-#include "cache/value_image.h"
 #include "query/pipeline/can_fail.h"
 #include "query/pipeline/collected_call.h"
 #include "query/pipeline/comparison_key.h"
@@ -38,6 +35,7 @@
 #include "query/pipeline/translate_constant.h"
 #include "query/pipeline/translate_expr.h"
 #include "query/pipeline/translate_type.h"
+#include "query/planning/made_values.h"
 #include "query/planning/repeats.h"
 
 /* The direction of WITHIN GROUP. */
@@ -336,119 +334,34 @@ translate_aggregate_value(Translation *translation, Aggref *aggref, PenumbraExpr
 		: enum_order_value(translation, (Node *) linitial_node(TargetEntry, aggref->args)->expr, computed);
 }
 
-static PenumbraExpr
-text_constant(Translation *translation, const char *text)
+static bool
+counts_made_values(const Aggref *aggref, PenumbraAggregate function)
 {
-	return translate_datum(translation, TEXTOID, CStringGetTextDatum(text), false);
+	return function == PENUMBRA_AGG_COUNT &&
+		made_value_may_be((Node *) linitial_node(TargetEntry, aggref->args)->expr);
 }
 
-static PenumbraExpr
-to_text(Translation *translation, PenumbraExpr value)
+/* count() of a value that is made of parts: of the rows, or of the distinct rows of the parts. */
+static bool
+translate_count_of_made(Translation *translation, const Aggref *aggref, PenumbraAggregateCall *call)
 {
-	return translate_call(translation, PENUMBRA_FN_CAST, PENUMBRA_TEXT, &value, 1);
-}
+	Node	   *value = (Node *) linitial_node(TargetEntry, aggref->args)->expr;
+	MadeValue	made;
 
-static PenumbraExpr
-concatenate(Translation *translation, PenumbraExpr left, PenumbraExpr right)
-{
-	PenumbraExpr both[] = {left, right};
-
-	return translate_call(translation, PENUMBRA_FN_CONCAT, PENUMBRA_TEXT, both, lengthof(both));
-}
-
-/* The number that stands for a date or a time alone, infinite ones too. */
-static PenumbraExpr
-text_of_time(Translation *translation, Oid extract, Node *node)
-{
-	Node	   *field = (Node *) makeConst(TEXTOID, -1, DEFAULT_COLLATION_OID, -1, CStringGetTextDatum("epoch"), false,
-									   false);
-
-	return to_text(translation, translate_function(translation, extract, NUMERICOID, DEFAULT_COLLATION_OID,
-												   list_make2(field, node)));
-}
-
-/* The bytes behind their number, and nothing of what they are can be taken for the next column. */
-static PenumbraExpr
-text_of_text(Translation *translation, Node *node)
-{
-	PenumbraExpr value = translate_expr(translation, node);
-	PenumbraExpr length = translate_call(translation, PENUMBRA_FN_OCTET_LENGTH, PENUMBRA_INT4, &value, 1);
-
-	return concatenate(translation, to_text(translation, length),
-					   concatenate(translation, text_constant(translation, ":"), value));
-}
-
-/* Text that is equal for equal values; negative: refused. */
-static PenumbraExpr
-text_of_value(Translation *translation, Node *node)
-{
-	Oid			type = exprType(node);
-	const ValueImage *image = cache_type_is_composed(type) || !value_image_tells_equality(type) ? NULL
-		: value_image_of(type);
-
-	switch (image == NULL ? PENUMBRA_ARRAY : image->type)
-	{
-		case PENUMBRA_BOOL:
-		case PENUMBRA_INT2:
-		case PENUMBRA_INT4:
-		case PENUMBRA_INT8:
-		case PENUMBRA_NUMERIC:
-		case PENUMBRA_UUID:
-			return to_text(translation, translate_expr(translation, node));
-		case PENUMBRA_TEXT:
-			return text_of_text(translation, node);
-		case PENUMBRA_DATE:
-			return text_of_time(translation, F_EXTRACT_TEXT_DATE, node);
-		case PENUMBRA_TIMESTAMP:
-			return text_of_time(translation, F_EXTRACT_TEXT_TIMESTAMP, node);
-		case PENUMBRA_TIMESTAMPTZ:
-			return text_of_time(translation, F_EXTRACT_TEXT_TIMESTAMPTZ, node);
-		default:
-			return translation_refuse(translation, psprintf("DISTINCT of rows with %s", format_type_be(type)));
-	}
-}
-
-/* A column of a row: an empty text is NULL.  Negative: refused. */
-static PenumbraExpr
-text_of_column(Translation *translation, Node *node)
-{
-	PenumbraExpr values[2];
-
-	if (!translate_has_collation(translation, exprCollation(node), node) ||
-		!translate_check_equality(translation, exprCollation(node)))
-		return -1;
-	if (!repeats_has_one_form(node))
-		return translation_refuse(translation, "DISTINCT of values that are equal and written differently");
-	values[0] = text_of_value(translation, node);
-	if (values[0] < 0)
-		return -1;
-	values[1] = text_constant(translation, "");
-	return translate_call(translation, PENUMBRA_FN_COALESCE, PENUMBRA_TEXT, values, lengthof(values));
-}
-
-/* Text that is equal for equal rows, and never NULL, since no row of columns is to count().  Negative: refused. */
-static PenumbraExpr
-translate_row(Translation *translation, const RowExpr *row)
-{
-	PenumbraExpr all = text_constant(translation, "");
-	bool		is_first = true;
-	ListCell   *lc;
-
-	foreach(lc, row->args)
-	{
-		PenumbraExpr column;
-
-		/* makes no two rows differ */
-		if (IsA(lfirst(lc), Const))
-			continue;
-		column = text_of_column(translation, lfirst(lc));
-		if (column < 0)
-			return -1;
-		all = is_first ? column
-			: concatenate(translation, all, concatenate(translation, text_constant(translation, ","), column));
-		is_first = false;
-	}
-	return all;
+	if (!made_value_take_apart(value, &made) || list_length(made.parts) > PENUMBRA_AGGREGATE_ARGUMENTS_MAX ||
+		(!call->distinct && expr_can_fail((Node *) made.parts)))
+		return translation_refuse(translation, psprintf("%s of %s that are made", format_procedure(aggref->aggfnoid),
+														format_type_be(exprType(value)))) >= 0;
+	/* otherwise as many as its only part has */
+	if (!made.may_be_null)
+		call->function = PENUMBRA_AGG_COUNT_STAR;
+	if (!made.may_be_null && !call->distinct)
+		return true;
+	/* constants make no two rows differ */
+	if (made.parts == NIL)
+		made.parts = list_make1(makeBoolConst(true, false));
+	call->argument_count = list_length(made.parts);
+	return comparison_keys_of_groups(translation, made.parts, call->arguments);
 }
 
 static PenumbraExpr
@@ -456,8 +369,6 @@ translate_argument(Translation *translation, const Aggref *aggref, PenumbraAggre
 {
 	if (!translate_has_collation(translation, aggref->inputcollid, node))
 		return -1;
-	if (function == PENUMBRA_AGG_COUNT && IsA(node, RowExpr))
-		return translate_row(translation, (const RowExpr *) node);
 	if (aggref->aggdistinct != NIL && comparison_key_is_other(node) && function != PENUMBRA_AGG_COUNT)
 		return translation_refuse(translation, psprintf("DISTINCT of %s", format_type_be(exprType(node))));
 	return aggref->aggdistinct != NIL ? comparison_key(translation, node) : translate_expr(translation, node);
@@ -468,6 +379,8 @@ translate_arguments(Translation *translation, const Aggref *aggref, PenumbraAggr
 {
 	ListCell   *lc;
 
+	if (counts_made_values(aggref, call->function))
+		return translate_count_of_made(translation, aggref, call);
 	foreach(lc, aggref->args)
 	{
 		const TargetEntry *entry = lfirst_node(TargetEntry, lc);

@@ -31,6 +31,7 @@
 #include "cache/list_image.h"
 #include "query/planning/expression_columns.h"
 #include "query/planning/level_columns.h"
+#include "query/planning/made_values.h"
 #include "query/planning/planning.h"
 #include "query/planning/record_columns.h"
 #include "query/planning/relation_numbers.h"
@@ -162,6 +163,22 @@ note_key(FindContext *context, Node *node)
 		context->keys = lappend(context->keys, node);
 }
 
+/* Of a made value it is what that is made of. */
+static void
+note_argument(FindContext *context, Node *node)
+{
+	MadeValue	made;
+	ListCell   *lc;
+
+	if (!made_value_may_be(node) || !made_value_take_apart(node, &made))
+		note_key(context, node);
+	else
+	{
+		foreach(lc, made.parts)
+			note_key(context, lfirst(lc));
+	}
+}
+
 static void
 note_keys_of(FindContext *context, Node *node)
 {
@@ -178,7 +195,7 @@ note_keys_of(FindContext *context, Node *node)
 	if (IsA(node, Aggref) && aggregates_whole_values((Aggref *) node))
 	{
 		foreach(lc, ((Aggref *) node)->args)
-			note_key(context, (Node *) lfirst_node(TargetEntry, lc)->expr);
+			note_argument(context, (Node *) lfirst_node(TargetEntry, lc)->expr);
 	}
 }
 
