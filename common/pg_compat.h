@@ -1205,4 +1205,55 @@ compat_time_zone(const char *name)
 	expandRTE(rte, rtindex, 0, VAR_RETURNING_DEFAULT, -1, true, names, vars)
 #endif
 
+/* 18 has the direction of a clause beside its operator. */
+static inline void
+compat_clause_set_direction(SortGroupClause *clause, bool is_descending)
+{
+#if PG_VERSION_NUM >= 180000
+	clause->reverse_sort = is_descending;
+#endif
+}
+
+/* What a query groups by, of a target; from 18 on a Var of the groups stands for it in a query that is not planned yet. */
+static inline Node *
+compat_key_of_groups(const Query *query, Node *expr)
+{
+#if PG_VERSION_NUM >= 180000
+	const Var  *var = (const Var *) expr;
+
+	if (query->hasGroupRTE && IsA(expr, Var) && var->varlevelsup == 0)
+	{
+		const RangeTblEntry *rte = list_nth_node(RangeTblEntry, query->rtable, var->varno - 1);
+
+		if (rte->rtekind == RTE_GROUP)
+			return (Node *) list_nth(rte->groupexprs, var->varattno - 1);
+	}
+#endif
+	return expr;
+}
+
+/* Puts these expressions in the places of the Vars, as planning does; of a query without grouping sets. */
+static inline void
+compat_flatten_groups(Query *query)
+{
+#if PG_VERSION_NUM >= 180000
+	ListCell   *lc;
+
+	if (!query->hasGroupRTE)
+		return;
+	query->targetList = (List *) flatten_group_exprs(NULL, query, (Node *) query->targetList);
+	query->havingQual = flatten_group_exprs(NULL, query, query->havingQual);
+	query->hasGroupRTE = false;
+	foreach(lc, query->rtable)
+	{
+		RangeTblEntry *rte = lfirst_node(RangeTblEntry, lc);
+
+		if (rte->rtekind != RTE_GROUP)
+			continue;
+		rte->rtekind = RTE_RESULT;
+		rte->groupexprs = NIL;
+	}
+#endif
+}
+
 #endif							/* PENUMBRA_PG_COMPAT_H */

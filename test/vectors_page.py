@@ -226,7 +226,7 @@ COLLECTING = """
 
 `rank`, `dense_rank`, `percent_rank` and `cume_dist` `WITHIN GROUP (ORDER BY ...)` run in vectors, as counts of the rows
 before: of one key and of several, of constants, parameters, NULL and, without grouping sets, keys of GROUP BY.
-`dense_rank` of several keys counts rows, as `count(DISTINCT (a, b))` below. PostgreSQL computes those of a key that can
+`dense_rank` of several keys counts rows, as `count(DISTINCT (a, b))` does. PostgreSQL computes those of a key that can
 fail, unless it is the first and compared with a constant.
 
 `string_agg(text, delimiter)` and `array_agg` run in vectors with an order inside: `ORDER BY` by any types and
@@ -249,9 +249,20 @@ filtered, grouped and sorted. Not those with functions that are `VOLATILE` or wi
 the rules of `json_agg`. `range_agg` and `range_intersect_agg` need no order, but for ranges whose equal bounds can be
 written differently (`numrange`).
 
-`count(DISTINCT (a, b))` of a row runs in vectors where equal values of each column are written alike: not of `real`,
-`double precision`, `numeric` without a scale, `interval`, `character`, types of extensions, documents, arrays, ranges
-that are compared by PostgreSQL and composites.
+### Keys that are made of values
+
+Arrays, rows and documents that a query makes may be keys: `ARRAY[a, b]`, `(a, b)`, `jsonb_build_object('a', a, 'b',
+b)`, `jsonb_build_array(a, b)`, `to_jsonb(a)`, also nested. The engine groups by what they are made of, and PostgreSQL
+makes one value for each group.
+
+| where | of what |
+|---|---|
+| `GROUP BY`, `DISTINCT`, `PARTITION BY`, `count(DISTINCT ...)` | arrays and rows of all types that are keys; documents of numbers but floats, text but `character`, booleans, dates, times, `uuid` and enums |
+| `ORDER BY`, of the query, of windows and inside a call, `DISTINCT ON` | arrays and rows |
+| `=` and `<>` with another one, or with a constant | arrays and rows |
+
+A key may be a column of a subquery in `FROM` that makes it, unless an outer join can lack the subquery's rows.
+PostgreSQL groups by made values in grouping sets, and by documents with names that are no constants.
 """
 
 WINDOWS = """

@@ -29,6 +29,7 @@
 #include "query/paths/join_search.h"
 #include "query/paths/join_scalars.h"
 #include "query/paths/late_targets.h"
+#include "query/paths/made_keys.h"
 #include "query/paths/member_expressions.h"
 #include "query/paths/narrow_ctes.h"
 #include "query/paths/scan_paths.h"
@@ -264,10 +265,11 @@ plan_forms(PlannerCall *best)
 {
 	const PlannerCall given = *best;
 	const bool	is_enabled = given.planning.is_enabled;
-	Query	   *whole = !is_enabled || !query_tree_has_subqueries(given.query) ? given.query
+	Query	   *keyed = is_enabled ? reformed(made_keys_take_apart, given.query) : given.query;
+	Query	   *whole = !is_enabled || !query_tree_has_subqueries(keyed) ? keyed
 		: reformed(unread_columns_drop,
 				   reformed(member_expressions_push,
-							reformed(whole_rows_replace, reformed(array_subqueries_aggregate, given.query))));
+							reformed(whole_rows_replace, reformed(array_subqueries_aggregate, keyed))));
 	Query	   *shared = is_enabled ? share_subqueries(whole) : NULL;
 	bool		has_ctes = shared != NULL || (is_enabled && inline_ctes_has_any(given.query));
 	Query	   *inlined = has_ctes ? inline_ctes(whole) : NULL;

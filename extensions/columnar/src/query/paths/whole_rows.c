@@ -35,6 +35,7 @@
 #include "utils/lsyscache.h"
 
 #include "query/paths/whole_rows.h"
+#include "query/planning/query_tree.h"
 
 /* A query level in hand, and the one around it. */
 typedef struct Level
@@ -42,26 +43,6 @@ typedef struct Level
 	Query	   *query;
 	struct Level *outer;
 } Level;
-
-/* Whether the entry is in FROM where no outer join makes its columns NULL. */
-static bool
-is_never_null(Node *jointree, Index rti)
-{
-	const JoinExpr *join = (const JoinExpr *) jointree;
-	ListCell   *lc;
-
-	if (IsA(jointree, RangeTblRef))
-		return ((RangeTblRef *) jointree)->rtindex == (int) rti;
-	if (IsA(jointree, JoinExpr))
-		return ((join->jointype == JOIN_INNER || join->jointype == JOIN_LEFT) && is_never_null(join->larg, rti)) ||
-			((join->jointype == JOIN_INNER || join->jointype == JOIN_RIGHT) && is_never_null(join->rarg, rti));
-	foreach(lc, ((FromExpr *) jointree)->fromlist)
-	{
-		if (is_never_null(lfirst(lc), rti))
-			return true;
-	}
-	return false;
-}
 
 /* The entry whose whole row the Var is; NULL: it is none, or may be NULL. */
 static RangeTblEntry *
@@ -71,7 +52,7 @@ entry_of_row(const Var *var, const Level *level)
 		return NULL;
 	for (Index up = var->varlevelsup; up > 0 && level != NULL; up--)
 		level = level->outer;
-	return level != NULL && is_never_null((Node *) level->query->jointree, var->varno)
+	return level != NULL && query_tree_is_never_null((Node *) level->query->jointree, var->varno)
 		? rt_fetch(var->varno, level->query->rtable) : NULL;
 }
 
@@ -238,7 +219,7 @@ row_counts_mutator(Node *node, void *context)
 		return expression_tree_mutator(node, row_counts_mutator, context);
 	row = (Var *) counted_argument(node);
 	aggref = (Aggref *) expression_tree_mutator(node, row_counts_mutator, context);
-	if (is_never_null((Node *) level->query->jointree, row->varno))
+	if (query_tree_is_never_null((Node *) level->query->jointree, row->varno))
 		count_every_row(aggref);
 	else if ((column = column_without_nulls(row, level)) != NULL)
 	{

@@ -29,6 +29,7 @@
 #include "query/pipeline/translate_collation.h"
 #include "query/pipeline/translate_constant.h"
 #include "query/pipeline/translate_expr.h"
+#include "query/pipeline/translate_made.h"
 #include "query/pipeline/translate_node.h"
 #include "query/pipeline/translate_range.h"
 #include "query/pipeline/translate_regex.h"
@@ -273,7 +274,10 @@ translate_function(Translation *translation, Oid function_oid, Oid result_oid, O
 	PenumbraExpr args[8];
 	PenumbraType result;
 	PenumbraCollation *engine_collation = NULL;
+	Node	   *of_values = mapping == NULL ? translate_made_comparison(function_oid, nodes) : NULL;
 
+	if (of_values != NULL)
+		return translate_expr(translation, of_values);
 	if (mapping == NULL || arg_count > (int) lengthof(args))
 		return translation_refuse(translation,
 								psprintf("function %s", format_procedure(function_oid)));

@@ -74,6 +74,25 @@ query_tree_has_subqueries(const Query *query)
 	return false;
 }
 
+bool
+query_tree_is_never_null(Node *jointree, Index rti)
+{
+	const JoinExpr *join = (const JoinExpr *) jointree;
+	ListCell   *lc;
+
+	if (IsA(jointree, RangeTblRef))
+		return ((RangeTblRef *) jointree)->rtindex == (int) rti;
+	if (IsA(jointree, JoinExpr))
+		return ((join->jointype == JOIN_INNER || join->jointype == JOIN_LEFT) && query_tree_is_never_null(join->larg, rti)) ||
+			((join->jointype == JOIN_INNER || join->jointype == JOIN_RIGHT) && query_tree_is_never_null(join->rarg, rti));
+	foreach(lc, ((FromExpr *) jointree)->fromlist)
+	{
+		if (query_tree_is_never_null(lfirst(lc), rti))
+			return true;
+	}
+	return false;
+}
+
 /* *context: how many levels of the query are around the node, besides the topmost one. */
 static bool
 outer_values_walker(Node *node, void *context)

@@ -31,6 +31,9 @@ extern bool query_tree_has_unions_or_ctes(Query *query);
 /* Adds the columns of a relation that the query and those within it read.  False: all columns are. */
 extern bool query_tree_find_read(Query *query, Index relid, Bitmapset **numbers);
 
+/* Whether the entry is in FROM, or a part of it, where no outer join makes its columns NULL. */
+extern bool query_tree_is_never_null(Node *jointree, Index rti);
+
 /* Whether the query has values of queries around it. */
 extern bool query_tree_is_correlated(Query *query);
 

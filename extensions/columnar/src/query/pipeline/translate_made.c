@@ -1,0 +1,157 @@
+/*-------------------------------------------------------------------------
+ *
+ * translate_made.c
+ *	  Comparisons of arrays and rows that a query makes of values:
+ *
+ *		ARRAY[a, b] = ARRAY[c, 5]
+ *
+ *	  is
+ *
+ *		a IS NOT DISTINCT FROM c AND b IS NOT DISTINCT FROM 5
+ *
+ * by the default operators of the values' types, as PostgreSQL compares them.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/htup_details.h"
+#include "catalog/pg_type.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "utils/array.h"
+#include "utils/fmgroids.h"
+#include "utils/lsyscache.h"
+#include "utils/typcache.h"
+
+#include "query/pipeline/can_fail.h"
+#include "query/pipeline/translate_made.h"
+
+static Const *
+constant_of(Oid type, int32 typmod, Oid collation, Datum value, bool is_null)
+{
+	int16		length;
+	bool		by_value;
+
+	get_typlenbyval(type, &length, &by_value);
+	return makeConst(type, typmod, collation, length, is_null ? (Datum) 0 : value, is_null, by_value);
+}
+
+static List *
+columns_of_constant(const Const *row)
+{
+	HeapTupleHeader header = DatumGetHeapTupleHeader(row->constvalue);
+	TupleDesc	desc = lookup_rowtype_tupdesc(HeapTupleHeaderGetTypeId(header), HeapTupleHeaderGetTypMod(header));
+	HeapTupleData tuple = {.t_len = HeapTupleHeaderGetDatumLength(header),.t_data = header};
+	List	   *columns = NIL;
+
+	for (int i = 0; i < desc->natts; i++)
+	{
+		const FormData_pg_attribute *attribute = TupleDescAttr(desc, i);
+		bool		is_null;
+		Datum		value = heap_getattr(&tuple, i + 1, desc, &is_null);
+
+		columns = lappend(columns, constant_of(attribute->atttypid, attribute->atttypmod, attribute->attcollation, value,
+											   is_null));
+	}
+	ReleaseTupleDesc(desc);
+	return columns;
+}
+
+/* False: it is not numbered from 1 on. */
+static bool
+elements_of_constant(const Const *constant, List **elements)
+{
+	ArrayType  *array = DatumGetArrayTypeP(constant->constvalue);
+	Oid			type = ARR_ELEMTYPE(array);
+	int16		length;
+	bool		by_value;
+	char		alignment;
+	Datum	   *values;
+	bool	   *nulls;
+	int			count;
+
+	if (ARR_NDIM(array) != 1 || ARR_LBOUND(array)[0] != 1)
+		return false;
+	get_typlenbyvalalign(type, &length, &by_value, &alignment);
+	deconstruct_array(array, type, length, by_value, alignment, &values, &nulls, &count);
+	for (int i = 0; i < count; i++)
+		*elements = lappend(*elements, constant_of(type, -1, constant->constcollid, values[i], nulls[i]));
+	return true;
+}
+
+/* What an array or row is made of; false: it is not made here, and no constant. */
+static bool
+take_apart(Node *node, List **values)
+{
+	const Const *constant = (const Const *) node;
+
+	*values = NIL;
+	if (IsA(node, RowExpr))
+		*values = ((RowExpr *) node)->args;
+	else if (IsA(node, ArrayExpr) && !((ArrayExpr *) node)->multidims)
+		*values = ((ArrayExpr *) node)->elements;
+	else if (!IsA(node, Const) || constant->constisnull)
+		return false;
+	else if (OidIsValid(get_element_type(constant->consttype)))
+		return elements_of_constant(constant, values);
+	else if (type_is_rowtype(constant->consttype))
+		*values = columns_of_constant(constant);
+	else
+		return false;
+	return true;
+}
+
+static bool add_tests(Node *left, Node *right, List **tests);
+
+/* Of two values within arrays or rows.  PostgreSQL evaluates all values, so those after the first must not fail. */
+static bool
+add_test(Node *left, Node *right, List **tests)
+{
+	Oid			type = exprType(left);
+	Oid			equality = lookup_type_cache(type, TYPECACHE_EQ_OPR)->eq_opr;
+	Expr	   *test;
+
+	if (IsA(left, RowExpr) || IsA(right, RowExpr))
+		return add_tests(left, right, tests);
+	if (type != exprType(right) || !OidIsValid(equality) || exprCollation(left) != exprCollation(right) ||
+		(*tests != NIL && (expr_can_fail(left) || expr_can_fail(right))))
+		return false;
+	test = make_opclause(equality, BOOLOID, false, (Expr *) left, (Expr *) right, InvalidOid, exprCollation(left));
+	NodeSetTag(test, T_DistinctExpr);
+	*tests = lappend(*tests, makeBoolExpr(NOT_EXPR, list_make1(test), -1));
+	return true;
+}
+
+static bool
+add_tests(Node *left, Node *right, List **tests)
+{
+	List	   *values[2];
+	ListCell   *lc;
+	ListCell   *lc2;
+
+	if (!take_apart(left, &values[0]) || !take_apart(right, &values[1]) ||
+		list_length(values[0]) != list_length(values[1]))
+		return false;
+	forboth(lc, values[0], lc2, values[1])
+	{
+		if (!add_test(lfirst(lc), lfirst(lc2), tests))
+			return false;
+	}
+	return true;
+}
+
+Node *
+translate_made_comparison(Oid function_oid, List *nodes)
+{
+	const bool	is_equality = function_oid == F_ARRAY_EQ || function_oid == F_RECORD_EQ;
+	List	   *tests = NIL;
+	Expr	   *all;
+
+	if (!is_equality && function_oid != F_ARRAY_NE && function_oid != F_RECORD_NE)
+		return NULL;
+	if (!add_tests(linitial(nodes), lsecond(nodes), &tests) || tests == NIL)
+		return NULL;
+	all = make_andclause(tests);
+	return (Node *) (is_equality ? all : makeBoolExpr(NOT_EXPR, list_make1(all), -1));
+}

@@ -1,0 +1,21 @@
+/*-------------------------------------------------------------------------
+ *
+ * translate_made.h
+ *	  Comparisons of arrays and rows that a query makes of values.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef PENUMBRA_TRANSLATE_MADE_H
+#define PENUMBRA_TRANSLATE_MADE_H
+
+#include "postgres.h"
+
+#include "nodes/pg_list.h"
+
+/*
+ * The condition that such a call of = or <> on two arrays or rows is, of which one is made here.  NULL: it is another
+ * call, or they may have another number of values.
+ */
+extern Node *translate_made_comparison(Oid function_oid, List *nodes);
+
+#endif							/* PENUMBRA_TRANSLATE_MADE_H */

@@ -1,0 +1,170 @@
+-- Keys that are made of plain values: the same rows with Penumbra required and without it.
+SET client_min_messages = warning;
+CREATE EXTENSION IF NOT EXISTS penumbra;
+\getenv directory PG_ABS_SRCDIR
+\set agree :directory '/agree.sql'
+\i :agree
+
+CREATE TYPE mood AS ENUM ('sad', 'ok', 'happy');
+CREATE TYPE shown AS ENUM ('x', 'y');
+CREATE TYPE pair AS (first int, second text);
+CREATE TABLE m (id int, k int, g int, s text, v varchar(8), n numeric, p numeric(8,2), f float8, r real, d date, t timestamptz, b bool, e mood, u uuid, c char(4), i interval, j jsonb, a int[], x shown)
+WITH (autovacuum_enabled = off);
+INSERT INTO m SELECT id, CASE WHEN id % 13 = 0 THEN NULL ELSE id % 7 END, CASE WHEN id % 11 = 0 THEN NULL ELSE id % 3 - 1 END,
+  CASE id % 9 WHEN 0 THEN NULL WHEN 1 THEN '' WHEN 2 THEN 'NULL' WHEN 3 THEN 'null' ELSE 's' || id % 4 END, CASE id % 6 WHEN 0 THEN NULL ELSE 'v,' || id % 5 END,
+  CASE id % 10 WHEN 0 THEN NULL WHEN 1 THEN 'NaN' WHEN 2 THEN 1.0 WHEN 3 THEN 1.00 WHEN 4 THEN 100 ELSE (id % 5)::numeric / 2 END, (id % 9) * 1.25,
+  CASE id % 8 WHEN 0 THEN NULL WHEN 1 THEN '-0' WHEN 2 THEN 0 WHEN 3 THEN 'NaN' WHEN 4 THEN 'Infinity' ELSE id % 4 / 3.0::float8 END, id % 3 / 3.0::real,
+  CASE id % 12 WHEN 0 THEN NULL WHEN 1 THEN 'infinity' ELSE date '2024-01-30' + id % 5 END, timestamptz '2024-03-31 00:30+00' + id % 4 * interval '40 minutes',
+  CASE id % 5 WHEN 0 THEN NULL ELSE id % 2 = 0 END, (enum_range(NULL::mood))[id % 4], md5((id % 6)::text)::uuid, repeat('c', id % 3),
+  CASE id % 3 WHEN 0 THEN interval '1 month' WHEN 1 THEN interval '30 days' ELSE interval '2 hours' END,
+  CASE id % 4 WHEN 0 THEN NULL WHEN 1 THEN 'null'::jsonb WHEN 2 THEN '1.0' ELSE '1.00' END, CASE id % 3 WHEN 0 THEN NULL ELSE ARRAY[id % 2] END, (enum_range(NULL::shown))[1 + id % 2]
+FROM generate_series(1, 2000) id;
+CREATE TABLE w (id int, k int, g int, s text) WITH (autovacuum_enabled = off);
+INSERT INTO w SELECT id, id % 9, CASE WHEN id % 5 = 0 THEN NULL ELSE id % 3 END, 's' || id % 3 FROM generate_series(1, 1500) id;
+VACUUM ANALYZE m, w;
+SELECT penumbra.load('m'), penumbra.load('w');
+-- a cast of its own
+CREATE FUNCTION json_of(shown) RETURNS json LANGUAGE sql IMMUTABLE AS 'SELECT ''"same"''::json';
+CREATE CAST (shown AS json) WITH FUNCTION json_of(shown);
+
+CREATE TABLE questions (q text, id serial);
+INSERT INTO questions (q) VALUES
+  ('SELECT ARRAY[k, g], count(*) FROM m GROUP BY ARRAY[k, g]'),
+  ('SELECT ROW(k, s), count(*), sum(p) FROM m GROUP BY 1'),
+  ('SELECT (k, s, d, b), min(id), max(t) FROM m GROUP BY (k, s, d, b)'),
+  ('SELECT ROW(e, u), count(*) FROM m GROUP BY ROW(e, u)'),
+  ('SELECT ROW(f, r) IS NULL, count(*), sum(id) FROM m GROUP BY ROW(f, r)'),
+  ('SELECT ROW(n, i) IS NULL, count(*), sum(id) FROM m GROUP BY ROW(n, i)'),
+  ('SELECT ROW(c, v), count(*) FROM m GROUP BY 1'),
+  ('SELECT ROW(ROW(k, g), ARRAY[g, 5]), count(*) FROM m GROUP BY 1'),
+  ('SELECT ARRAY[[k, g], [g, k]], count(*) FROM m GROUP BY 1'),
+  ('SELECT ARRAY[s, v], count(*) FROM m GROUP BY 1'),
+  ('SELECT ARRAY[d, ''2024-01-01''], count(*) FROM m GROUP BY 1'),
+  ('SELECT ROW(k, g)::text, count(*) FROM m GROUP BY ROW(k, g)'),
+  ('SELECT (k, s)::pair, count(*) FROM m GROUP BY 1'),
+  ('SELECT ((k, s)::pair).second, count(*) FROM m GROUP BY (k, s)::pair'),
+  ('SELECT ROW(k + 1, lower(s)), count(*) FROM m GROUP BY 1'),
+  ('SELECT (ARRAY[k, g])[1], array_length(ARRAY[k, g], 1), count(*) FROM m GROUP BY ARRAY[k, g]'),
+  ('SELECT ARRAY[k, g], count(*) FROM m GROUP BY ARRAY[k, g] HAVING count(*) > 90'),
+  ('SELECT ARRAY[k, g], count(*) FROM m GROUP BY ARRAY[k, g] HAVING ARRAY[k, g] < ARRAY[3, 0]'),
+  ('SELECT ARRAY[k, g], count(*) FROM m GROUP BY ARRAY[k, g] ORDER BY ARRAY[k, g]'),
+  ('SELECT ARRAY[k, g], count(*) FROM m GROUP BY 1 ORDER BY 1 DESC LIMIT 5'),
+  ('SELECT ROW(s, k), count(*) FROM m GROUP BY 1 ORDER BY count(*) DESC, 1 LIMIT 9'),
+  ('SELECT ROW(k, g), k, count(*) FROM m GROUP BY ROW(k, g), k'),
+  ('SELECT ROW(k, g), count(DISTINCT s), count(DISTINCT (s, b)) FROM m GROUP BY ROW(k, g)'),
+  ('SELECT jsonb_build_object(''k'', k, ''s'', s), count(*) FROM m GROUP BY 1'),
+  ('SELECT jsonb_build_object(''a'', jsonb_build_array(k, b), ''d'', d, ''e'', e), count(*) FROM m GROUP BY 1'),
+  ('SELECT jsonb_build_object(''n'', n) IS NULL, count(*), sum(id) FROM m GROUP BY jsonb_build_object(''n'', n)'),
+  ('SELECT jsonb_build_array(t, u, v), count(*) FROM m GROUP BY 1'),
+  ('SELECT jsonb_build_array(k, g), count(*) FROM m GROUP BY 1 HAVING sum(k) > 100'),
+  ('SELECT to_jsonb(k), count(*) FROM m GROUP BY 1'),
+  ('SELECT to_jsonb(s), count(*) FROM m GROUP BY 1'),
+  ('SELECT to_jsonb(n) IS NULL, count(*) FROM m GROUP BY to_jsonb(n)'),
+  ('SELECT to_jsonb(ROW(k, s)), count(*) FROM m GROUP BY 1'),
+  ('SELECT to_jsonb(ARRAY[k, g]), count(*) FROM m GROUP BY 1'),
+  ('SELECT to_jsonb((k, s)::pair), count(*) FROM m GROUP BY 1'),
+  ('SELECT DISTINCT ARRAY[k, g] FROM m'),
+  ('SELECT DISTINCT ROW(k, g), s FROM m'),
+  ('SELECT DISTINCT ARRAY[k, g], 5 FROM m ORDER BY ARRAY[k, g] DESC'),
+  ('SELECT DISTINCT jsonb_build_object(''k'', k) FROM m'),
+  ('SELECT DISTINCT (k, g) FROM m WHERE id > 100 ORDER BY 1 LIMIT 7'),
+  ('SELECT DISTINCT ON (ARRAY[k, g]) k, g, id FROM m ORDER BY ARRAY[k, g], id'),
+  ('SELECT DISTINCT ON ((k, g)) k, g, id FROM m ORDER BY (k, g) DESC, id DESC'),
+  ('SELECT count(DISTINCT (k, g)), count(DISTINCT ARRAY[k, g]), count(DISTINCT ROW(f, n)), count(DISTINCT (i, c)), count(DISTINCT ROW(j, a)) FROM m'),
+  ('SELECT k, count(DISTINCT (g, s)), count(DISTINCT ARRAY[d, ''2024-01-31'']) FILTER (WHERE b), count(DISTINCT jsonb_build_array(s, n)), count(DISTINCT to_jsonb(s)), count((k, g)), count(to_jsonb(s)) FROM m GROUP BY k'),
+  ('SELECT g, count(DISTINCT (k, s)) FROM m GROUP BY ROLLUP (g)'),
+  ('SELECT count(DISTINCT (n, 1)), count(DISTINCT ROW(n)), count(DISTINCT n) FROM m'),
+  ('SELECT id, row_number() OVER (PARTITION BY ARRAY[k, g] ORDER BY id) FROM m ORDER BY id'),
+  ('SELECT id, rank() OVER (ORDER BY (k, g)) r, count(*) OVER (PARTITION BY (s, b)) FROM m ORDER BY id'),
+  ('SELECT id, sum(p) OVER (PARTITION BY jsonb_build_object(''k'', k) ORDER BY (g, id)) FROM m ORDER BY id'),
+  ('SELECT id, k, g FROM m ORDER BY (k, g), id LIMIT 20'),
+  ('SELECT id, k, g FROM m ORDER BY ARRAY[g, k] DESC, id LIMIT 20'),
+  ('SELECT id FROM m ORDER BY ROW(s, ROW(k)) DESC, id'),
+  ('SELECT ARRAY[k, g] AS xx, count(*) FROM m GROUP BY xx UNION ALL SELECT ARRAY[g, k], count(*) FROM w GROUP BY 1'),
+  ('SELECT x, count(*) FROM (SELECT ARRAY[k, g] x FROM m) o GROUP BY x'),
+  ('SELECT x, y, count(*) FROM (SELECT (k, g) x, s y FROM m WHERE id > 10) o GROUP BY x, y HAVING count(*) > 5'),
+  ('SELECT x, sum(c) FROM (SELECT ARRAY[k, g] x, s, count(*) c FROM m GROUP BY 1, 2) o GROUP BY x ORDER BY x'),
+  ('SELECT x, count(*) FROM (SELECT x, y FROM (SELECT ROW(k, s) x, g y FROM m) o WHERE y > 0) p GROUP BY x'),
+  ('SELECT x, max(id) FROM (SELECT jsonb_build_object(''k'', k, ''s'', s) x, id FROM m ORDER BY id LIMIT 700) o GROUP BY x ORDER BY 2'),
+  ('SELECT x, count(*) FROM (SELECT DISTINCT ARRAY[k, g] x, s FROM m) o GROUP BY x'),
+  ('SELECT o.x, count(*) FROM (SELECT ARRAY[k, g] x, id FROM m) o JOIN w ON w.id = o.id GROUP BY 1'),
+  ('SELECT o.x, count(*) FROM w LEFT JOIN (SELECT id, k FROM m WHERE id < 900) q ON q.id = w.id, LATERAL (SELECT ARRAY[q.k, w.g] x) o GROUP BY 1'),
+  ('SELECT (m.k, w.s), count(*) FROM m JOIN w USING (id) GROUP BY 1 ORDER BY 1'),
+  ('SELECT g, array_agg(k ORDER BY (s, k)) FROM w GROUP BY g ORDER BY g'),
+  ('SELECT k, string_agg(s, '','' ORDER BY (s, id) DESC) FROM w GROUP BY k ORDER BY k'),
+  ('SELECT count(*) FROM (SELECT DISTINCT (k, g) FROM m UNION SELECT (k, g) FROM w) o'),
+  ('SELECT count(*), sum(id) FROM m GROUP BY ROW(j, k)'),
+  ('SELECT (a, s), count(*) FROM m GROUP BY 1'),
+  ('SELECT count(*) FROM m WHERE ARRAY[k, g] = ARRAY[g, k]'),
+  ('SELECT count(*) FROM m WHERE ARRAY[k, g] <> ARRAY[3, NULL]'),
+  ('SELECT count(*) FROM m WHERE ROW(k, s) = ANY (ARRAY[ROW(1, ''s1''::text), ROW(2, NULL::text)])'),
+  ('SELECT count(*) FROM m WHERE ARRAY[s, v] = ''{s1,"v,1"}'''),
+  ('SELECT ARRAY[k, g] = ARRAY[1, 0], count(*) FROM m GROUP BY 1'),
+  ('SELECT k::text || ''-'' || g, count(*) FROM m GROUP BY 1'),
+  ('SELECT concat_ws(''/'', s, v, k), count(*) FROM m GROUP BY 1'),
+  ('SELECT format(''%s:%s'', k, s), count(*) FROM m GROUP BY 1'),
+  ('SELECT count(*) FROM m WHERE (k, g) IN ((1, 0), (2, 1))'),
+  ('SELECT count(*) FROM m WHERE 1 IN (k, g)'),
+  ('SELECT count(*) FROM m JOIN w ON (m.k, m.g) = (w.k, w.g)'),
+  ('SELECT count(*) FROM m WHERE (k, g) IN (SELECT k, g FROM w)');
+SELECT q, agree(q) AS answer FROM (SELECT q FROM questions ORDER BY id) s;
+SELECT count(*) FROM questions WHERE agree(q) !~ '^\d+ rows$';
+
+-- What is grouped by, and where the values are made.
+SET penumbra.mode = require;
+EXPLAIN (COSTS OFF, VERBOSE) SELECT ARRAY[k, g], count(*) FROM m GROUP BY ARRAY[k, g] ORDER BY 1;
+EXPLAIN (COSTS OFF, VERBOSE) SELECT DISTINCT jsonb_build_object('k', k, 's', s) FROM m;
+EXPLAIN (COSTS OFF, VERBOSE) SELECT x, max(p) FROM (SELECT (k, s) x, p FROM m WHERE id > 10 OFFSET 0) o GROUP BY x;
+EXPLAIN (COSTS OFF, VERBOSE) SELECT count(DISTINCT (k, n)), count(DISTINCT to_jsonb(s)) FROM m;
+-- PostgreSQL's: equal parts do not make equal documents, or unequal ones do; values in the place of missing rows; sets.
+SELECT jsonb_build_array(i), count(*) FROM m GROUP BY 1 ORDER BY 2;
+SELECT jsonb_build_array(j), count(*) FROM m GROUP BY 1;
+SELECT jsonb_build_array(f), count(*) FROM m GROUP BY 1;
+SELECT jsonb_build_array(c), count(*) FROM m GROUP BY 1;
+SELECT jsonb_build_array(x), count(*) FROM m GROUP BY 1;
+SELECT jsonb_build_object('k', k, 'k', g), count(*) FROM m GROUP BY 1;
+SELECT jsonb_build_object(s, k), count(*) FROM w GROUP BY 1;
+SELECT ARRAY[k, g], count(*) FROM m GROUP BY CUBE (ARRAY[k, g], s);
+RESET penumbra.mode;
+INSERT INTO questions (q) SELECT q FROM (VALUES
+  ('SELECT jsonb_build_array(i) IS NULL, count(*) FROM m GROUP BY jsonb_build_array(i)'), ('SELECT jsonb_build_array(j) IS NULL, count(*) FROM m GROUP BY jsonb_build_array(j)'),
+  ('SELECT jsonb_build_array(f), count(*) FROM m GROUP BY 1'), ('SELECT jsonb_build_array(c), count(*) FROM m GROUP BY 1'), ('SELECT jsonb_build_array(x), count(*) FROM m GROUP BY 1'),
+  ('SELECT jsonb_build_object(''k'', k, ''k'', g), count(*) FROM m GROUP BY 1'), ('SELECT to_jsonb(o), count(*) FROM (SELECT k AS a, g AS a FROM m) o GROUP BY 1'),
+  ('SELECT ARRAY[k, g], GROUPING(ARRAY[k, g]), count(*) FROM m GROUP BY CUBE (ARRAY[k, g], s)'),
+  ('SELECT q.x, count(*) FROM w LEFT JOIN (SELECT id, ARRAY[k, g] x FROM m WHERE id < 900) q ON q.id = w.id GROUP BY 1'),
+  ('SELECT q.x, count(*) FROM w JOIN (SELECT id, ARRAY[k, g] x FROM m WHERE id < 900) q ON q.id = w.id GROUP BY 1'),
+  ('SELECT o, count(*) FROM (SELECT k, s FROM m) o GROUP BY o'), ('SELECT x, o.x, count(*) FROM (SELECT (k, s) x FROM m LIMIT 2000) o GROUP BY x'),
+  ('SELECT ARRAY[random() < 2, b], count(*) FROM m GROUP BY 1'), ('SELECT ARRAY[(SELECT 1), k], count(*) FROM m GROUP BY 1'),
+  ('SELECT ARRAY[1, 2], count(*) FROM m WHERE k > 99 GROUP BY ARRAY[1, 2]'), ('SELECT DISTINCT ARRAY[k, g], random() < 2 FROM m'),
+  ('SELECT DISTINCT ARRAY[k, g], (SELECT count(*) FROM w WHERE w.k = m.k) FROM m'), ('SELECT DISTINCT ARRAY[k, count(*)] FROM m GROUP BY k'),
+  ('SELECT k FROM w WHERE EXISTS (SELECT DISTINCT ARRAY[m.k] FROM m WHERE m.k = w.k)'), ('SELECT k FROM w WHERE k IN (SELECT m.k FROM m WHERE m.g = w.g ORDER BY (m.k, m.g))'),
+  ('SELECT ARRAY(SELECT m.k FROM m WHERE m.id = w.id ORDER BY (m.k, m.g)), id FROM w'), ('WITH o AS (SELECT DISTINCT ARRAY[k, g] x FROM m) SELECT x, count(*) FROM o GROUP BY x'),
+  ('SELECT count(*) FROM m WHERE ARRAY[k, g] = ARRAY[1 / (id % 3), 0]'), ('SELECT ARRAY[ARRAY[k], CASE WHEN id > 0 THEN ARRAY[g, g] END], count(*) FROM m GROUP BY 1')) AS v(q);
+-- The same answers, whoever computes them.
+CREATE FUNCTION agree_as_can(query text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+  stock text[] := rows_of(query, false);
+  ours text[] := '{}';
+  r record;
+BEGIN
+  SET penumbra.mode = prefer;
+  FOR r IN EXECUTE query LOOP
+    ours := ours || r::text;
+  END LOOP;
+  RESET penumbra.mode;
+  SELECT array_agg(x ORDER BY x COLLATE "C") INTO stock FROM unnest(stock) x;
+  SELECT array_agg(x ORDER BY x COLLATE "C") INTO ours FROM unnest(ours) x;
+  IF stock IS NOT DISTINCT FROM ours THEN
+    RETURN format('%s rows', coalesce(cardinality(stock), 0));
+  END IF;
+  RETURN format('DIFFERENT: %s stock: %s ours: %s', query, left(stock::text, 200), left(ours::text, 200));
+EXCEPTION WHEN OTHERS THEN
+  RESET penumbra.mode;
+  RETURN CASE WHEN stock[2] = SQLERRM THEN '' ELSE 'DIFFERENT: ' END || SQLERRM;
+END $$;
+SELECT q, agree_as_can(q) AS answer FROM (SELECT q FROM questions ORDER BY id OFFSET 78) s;
+DROP TABLE m, w, questions;
+DROP FUNCTION agree, agree_as_can, rows_of;
+DROP CAST (shown AS json);
+DROP FUNCTION json_of;
+DROP TYPE mood, shown, pair;
