@@ -13,6 +13,7 @@
 #include "query/pipeline/stage_kind.h"
 #include "query/pipeline/stage_sort.h"
 #include "query/pipeline/translate_expr.h"
+#include "query/pipeline/translate_made.h"
 #include "query/pipeline/translate_node.h"
 #include "query/pipeline/translation.h"
 
@@ -32,7 +33,7 @@ is_aggregated(const PipelineStage *stage)
 	return stage->kind == PIPELINE_PROJECTION && is_aggregated(linitial(stage->inputs));
 }
 
-/* A comparison of rows brings one of its first column, which zone maps and codes can decide. */
+/* A comparison of rows or arrays brings those of its columns that zone maps and codes can decide. */
 static List *
 with_bounds(List *exprs)
 {
@@ -43,7 +44,9 @@ with_bounds(List *exprs)
 	{
 		Node	   *bound = translate_row_compare_bound(lfirst(lc));
 
-		all = bound == NULL ? lappend(all, lfirst(lc)) : lappend(lappend(all, bound), lfirst(lc));
+		if (bound != NULL)
+			all = lappend(all, bound);
+		all = lappend(list_concat(all, translate_made_bounds(lfirst(lc))), lfirst(lc));
 	}
 	return all;
 }

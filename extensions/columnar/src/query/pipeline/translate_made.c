@@ -102,29 +102,24 @@ take_apart(Node *node, List **values)
 	return true;
 }
 
-static bool add_tests(Node *left, Node *right, List **tests);
+static bool add_pairs(Node *left, Node *right, List **pairs);
 
-/* Of two values within arrays or rows.  PostgreSQL evaluates all values, so those after the first must not fail. */
+/* Of two values within arrays or rows.  PostgreSQL evaluates all values, so none may fail. */
 static bool
-add_test(Node *left, Node *right, List **tests)
+add_pair(Node *left, Node *right, List **pairs)
 {
-	Oid			type = exprType(left);
-	Oid			equality = lookup_type_cache(type, TYPECACHE_EQ_OPR)->eq_opr;
-	Expr	   *test;
-
 	if (IsA(left, RowExpr) || IsA(right, RowExpr))
-		return add_tests(left, right, tests);
-	if (type != exprType(right) || !OidIsValid(equality) || exprCollation(left) != exprCollation(right) ||
-		(*tests != NIL && (expr_can_fail(left) || expr_can_fail(right))))
+		return add_pairs(left, right, pairs);
+	if (exprType(left) != exprType(right) || exprCollation(left) != exprCollation(right) ||
+		!OidIsValid(lookup_type_cache(exprType(left), TYPECACHE_EQ_OPR)->eq_opr) ||
+		expr_can_fail(left) || expr_can_fail(right))
 		return false;
-	test = make_opclause(equality, BOOLOID, false, (Expr *) left, (Expr *) right, InvalidOid, exprCollation(left));
-	NodeSetTag(test, T_DistinctExpr);
-	*tests = lappend(*tests, makeBoolExpr(NOT_EXPR, list_make1(test), -1));
+	*pairs = lappend(*pairs, list_make2(left, right));
 	return true;
 }
 
 static bool
-add_tests(Node *left, Node *right, List **tests)
+add_pairs(Node *left, Node *right, List **pairs)
 {
 	List	   *values[2];
 	ListCell   *lc;
@@ -135,23 +130,72 @@ add_tests(Node *left, Node *right, List **tests)
 		return false;
 	forboth(lc, values[0], lc2, values[1])
 	{
-		if (!add_test(lfirst(lc), lfirst(lc2), tests))
+		if (!add_pair(lfirst(lc), lfirst(lc2), pairs))
 			return false;
 	}
 	return true;
+}
+
+static OpExpr *
+equality_of(const List *pair)
+{
+	Node	   *left = linitial(pair);
+	Oid			equality = lookup_type_cache(exprType(left), TYPECACHE_EQ_OPR)->eq_opr;
+	Expr	   *op = make_opclause(equality, BOOLOID, false, (Expr *) left, lsecond(pair), InvalidOid,
+								   exprCollation(left));
+
+	set_opfuncid((OpExpr *) op);
+	return (OpExpr *) op;
 }
 
 Node *
 translate_made_comparison(Oid function_oid, List *nodes)
 {
 	const bool	is_equality = function_oid == F_ARRAY_EQ || function_oid == F_RECORD_EQ;
+	List	   *pairs = NIL;
 	List	   *tests = NIL;
 	Expr	   *all;
+	ListCell   *lc;
 
 	if (!is_equality && function_oid != F_ARRAY_NE && function_oid != F_RECORD_NE)
 		return NULL;
-	if (!add_tests(linitial(nodes), lsecond(nodes), &tests) || tests == NIL)
+	if (!add_pairs(linitial(nodes), lsecond(nodes), &pairs) || pairs == NIL)
 		return NULL;
+	foreach(lc, pairs)
+	{
+		OpExpr	   *test = equality_of(lfirst(lc));
+
+		NodeSetTag(test, T_DistinctExpr);
+		tests = lappend(tests, makeBoolExpr(NOT_EXPR, list_make1(test), -1));
+	}
 	all = make_andclause(tests);
 	return (Node *) (is_equality ? all : makeBoolExpr(NOT_EXPR, list_make1(all), -1));
+}
+
+static bool
+is_known(const Node *node)
+{
+	return IsA(node, Const) && !((const Const *) node)->constisnull;
+}
+
+List *
+translate_made_bounds(Node *node)
+{
+	OpExpr	   *op = (OpExpr *) node;
+	List	   *pairs = NIL;
+	List	   *bounds = NIL;
+	ListCell   *lc;
+
+	if (!IsA(node, OpExpr))
+		return NIL;
+	set_opfuncid(op);
+	if ((op->opfuncid != F_ARRAY_EQ && op->opfuncid != F_RECORD_EQ) ||
+		!add_pairs(linitial(op->args), lsecond(op->args), &pairs))
+		return NIL;
+	foreach(lc, pairs)
+	{
+		if (is_known(linitial(lfirst(lc))) || is_known(lsecond(lfirst(lc))))
+			bounds = lappend(bounds, equality_of(lfirst(lc)));
+	}
+	return bounds;
 }

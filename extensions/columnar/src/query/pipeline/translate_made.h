@@ -17,5 +17,7 @@
  * call, or they may have another number of values.
  */
 extern Node *translate_made_comparison(Oid function_oid, List *nodes);
+/* Of such a condition equalities with constants, which are true where it is. */
+extern List *translate_made_bounds(Node *node);
 
 #endif							/* PENUMBRA_TRANSLATE_MADE_H */
