@@ -188,7 +188,8 @@ class QueryGenerator:
     def query(self) -> Query:
         shapes = [(self.projection, 20), (self.top, 15), (self.plain_aggregation, 20), (self.grouped, 35),
                   (self.distinct, 8), (self.nested, 10), (self.whole_rows, 4), (self.metadata, 8),
-                  (self.distinct_counts, 8), (self.groups_in_order, 8), (self.ties, 4), (self.grouping_sets, 10), (self.alike, 10), (self.whole_below, 8)]  # fmt: skip
+                  (self.distinct_counts, 8), (self.groups_in_order, 8), (self.ties, 4), (self.grouping_sets, 10), (self.alike, 10), (self.whole_below, 8),
+                  (self.made_keys, 12)]  # fmt: skip
         shape = self.choose.choices([s for s, _ in shapes], [w for _, w in shapes])[0]
         return self._finished(shape().projected(self.choose))
 
@@ -451,6 +452,37 @@ class QueryGenerator:
                                      "sum(i4_few) > 30 AND count(*) > 3", "min(low) = 'blue'"])  # fmt: skip
         group_by = tuple(str(i + 1) for i in range(len(keys)))
         return Query(self.table, (*keys, *self._aggregates(0)), self._where(), group_by, having)
+
+    def made_keys(self) -> Query:
+        """Keys that are made of values, of which no form is shown."""
+        keys = [key.sql for key in self._keys()[:3]]
+        texts = [f"({key})::text" for key in keys]
+        ordered = self.choose.choice([f"ROW({', '.join(keys)})", f"ARRAY[{', '.join(texts)}]",
+                                      f"ROW({keys[0]}, ROW({', '.join(keys)}), ARRAY[{texts[-1]}, 'x'])"])  # fmt: skip
+        named = ", ".join(f"'{place}', {key}" for place, key in enumerate(keys))
+        made = self.choose.choice([ordered, ordered, f"jsonb_build_object({named})", f"to_jsonb({keys[0]})",
+                                   f"jsonb_build_array({', '.join(keys)}, NULL)"])  # fmt: skip
+        outputs = (Output("count(*)"), Output("min(k)"), Output("max(k)"), Output(f"count(DISTINCT {ordered})"))
+        around = (Output("count(*)"), Output("sum(n)"))
+        counted = ", ".join(output.sql for output in around)
+        rows = f"SELECT {made} AS a, k FROM {self.table}"
+        match self.choose.choice(["groups", "subquery", "distinct", "window", "order", "cte"]):
+            case "groups":
+                return Query(self.table, outputs, self._where(), group_by=(made,))
+            case "subquery":
+                return Query(f"({rows}) AS inside", outputs[:3], group_by=("a",))
+            case "distinct":
+                return Query(self.table, (Output(f"{made} AS a"), Output("b AS n")), self._where(), is_distinct=True,
+                             wrapper="SELECT count(*), count(n) FROM ({query}) AS inside", wrapper_outputs=around)
+            case "window":
+                window = f"PARTITION BY {made} ORDER BY {ordered}, k"
+                return Query(self.table, (Output("k"), Output(f"row_number() OVER ({window})")), self._where())
+            case "order":
+                return Query(self.table, (Output("k"),), self._where(), limit=self._limit(),
+                             order_by=(ordered + self.choose.choice(["", " DESC"]), "k"))  # fmt: skip
+            case _:
+                return Query(self.table, (Output(f"{made} AS a"), Output("k AS n")), self._where(), wrapper_outputs=around,
+                             wrapper=f"WITH inside AS ({{query}}) SELECT {counted} FROM inside GROUP BY a")  # fmt: skip
 
     def distinct(self) -> Query:
         return Query(self.table, tuple(self._keys()), self._where(), is_distinct=True)

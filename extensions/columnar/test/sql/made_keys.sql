@@ -94,6 +94,10 @@ INSERT INTO questions (q) VALUES
   ('SELECT k, string_agg(s, '','' ORDER BY (s, id) DESC) FROM w GROUP BY k ORDER BY k'),
   ('SELECT count(*) FROM (SELECT DISTINCT (k, g) FROM m UNION SELECT (k, g) FROM w) o'),
   ('SELECT count(*), sum(id) FROM m GROUP BY ROW(j, k)'),
+  ('WITH o AS (SELECT ARRAY[k, g] x, id FROM m) SELECT x, count(*), min(id) FROM o GROUP BY x ORDER BY x'),
+  ('WITH o AS (SELECT (k, s) x, g, id FROM m WHERE id > 5), p AS (SELECT x, sum(id) s FROM o WHERE g > 0 GROUP BY x) SELECT p.x, p.s, count(*) FROM p JOIN w ON w.id = p.s % 1000 GROUP BY 1, 2'),
+  ('WITH o AS (SELECT DISTINCT jsonb_build_object(''k'', k) x FROM m), p AS NOT MATERIALIZED (SELECT x FROM o) SELECT DISTINCT x FROM p'),
+  ('WITH o AS (SELECT ARRAY[k, g] x FROM m) SELECT k, (SELECT count(*) FROM (WITH q AS (SELECT x FROM o) SELECT x FROM q GROUP BY x) r) FROM w WHERE id < 9'),
   ('SELECT (a, s), count(*) FROM m GROUP BY 1'),
   ('SELECT count(*) FROM m WHERE ARRAY[k, g] = ARRAY[g, k]'),
   ('SELECT count(*) FROM m WHERE ARRAY[k, g] <> ARRAY[3, NULL]'),
@@ -162,7 +166,7 @@ EXCEPTION WHEN OTHERS THEN
   RESET penumbra.mode;
   RETURN CASE WHEN stock[2] = SQLERRM THEN '' ELSE 'DIFFERENT: ' END || SQLERRM;
 END $$;
-SELECT q, agree_as_can(q) AS answer FROM (SELECT q FROM questions ORDER BY id OFFSET 78) s;
+SELECT q, agree_as_can(q) AS answer FROM (SELECT q FROM questions ORDER BY id OFFSET 82) s;
 DROP TABLE m, w, questions;
 DROP FUNCTION agree, agree_as_can, rows_of;
 DROP CAST (shown AS json);

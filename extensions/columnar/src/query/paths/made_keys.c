@@ -15,6 +15,7 @@
  *
  * A key may be a column of a subquery in FROM that makes it.  Then the subquery has the parts as columns, and the query
  * makes the value, if no outer join can lack the subquery's row: of parts that are NULL a value is made that is none.
+ * A CTE that PostgreSQL would put in the place of its only reference is such a subquery.
  *
  *-------------------------------------------------------------------------
  */
@@ -288,6 +289,67 @@ take_value(Query *query, const Node *node)
 	*query = *query_tree_mutator(query, column_mutator, &column, 0);
 }
 
+/* ---------------------------------------------------------------- CTEs */
+
+static bool
+makes_value(const Query *query)
+{
+	ListCell   *lc;
+
+	foreach(lc, query->targetList)
+	{
+		if (made_value_may_be((Node *) lfirst_node(TargetEntry, lc)->expr))
+			return true;
+	}
+	return false;
+}
+
+/* Whether PostgreSQL puts the CTE in the place of its reference. */
+static bool
+is_inlined(const CommonTableExpr *cte)
+{
+	const Query *query = castNode(Query, cte->ctequery);
+
+	return cte->cterefcount == 1 && !cte->cterecursive && cte->ctematerialized != CTEMaterializeAlways &&
+		query->commandType == CMD_SELECT && query->rowMarks == NIL && !contain_volatile_functions(cte->ctequery);
+}
+
+/* As PostgreSQL does it. */
+static bool
+inline_visitor(Query *query, Index rti, void *argument)
+{
+	const CommonTableExpr *cte = argument;
+	RangeTblEntry *rte = rt_fetch(rti, query->rtable);
+
+	IncrementVarSublevelsUp(cte->ctequery, rte->ctelevelsup, 1);
+	rte->rtekind = RTE_SUBQUERY;
+	rte->subquery = castNode(Query, cte->ctequery);
+	rte->ctename = NULL;
+	rte->ctelevelsup = 0;
+	rte->coltypes = rte->coltypmods = rte->colcollations = NIL;
+	return true;
+}
+
+static bool
+inline_walker(Node *node, void *context)
+{
+	Query	   *query = (Query *) node;
+	ListCell   *lc;
+
+	if (node == NULL)
+		return false;
+	if (!IsA(node, Query))
+		return expression_tree_walker(node, inline_walker, context);
+	foreach(lc, query->cteList)
+	{
+		CommonTableExpr *cte = lfirst_node(CommonTableExpr, lc);
+
+		if (is_inlined(cte) && query_tree_visit_references(query, cte, inline_visitor, cte))
+			query->cteList = foreach_delete_current(query->cteList, lc);
+	}
+	return query_tree_walker(query, inline_walker, context, 0);
+}
+
 /* ---------------------------------------------------------------- query levels */
 
 /* Visits the lists of clauses that compare rows of the level, until a visitor says that it is enough. */
@@ -447,9 +509,43 @@ may_be_made_visitor(Query *query, List *clauses)
 	return false;
 }
 
+/* Of a CTE, or of a subquery that reads it. */
+static bool
+is_of_cte(const Query *query, Node *expr)
+{
+	const Var  *var = (const Var *) compat_key_of_groups(query, expr);
+	const RangeTblEntry *rte = subquery_of(query, (const Node *) var);
+
+	if (rte != NULL)
+		return is_of_cte(rte->subquery, target_of_column(rte, (const Node *) var));
+	return IsA(var, Var) && var->varlevelsup == 0 && var->varno > 0 &&
+		rt_fetch(var->varno, query->rtable)->rtekind == RTE_CTE;
+}
+
+static bool
+is_of_cte_visitor(Query *query, List *clauses)
+{
+	ListCell   *lc;
+
+	foreach(lc, clauses)
+	{
+		if (is_of_cte(query, get_sortgroupclause_expr(lfirst_node(SortGroupClause, lc), query->targetList)))
+			return true;
+	}
+	return false;
+}
+
+typedef struct Search
+{
+	bool		makes_in_ctes;
+	bool		reads_ctes;		/* by keys */
+} Search;
+
+/* Ends where a key is made, or a subquery's; *context says of CTEs. */
 static bool
 has_any_walker(Node *node, void *context)
 {
+	Search	   *search = context;
 	const Aggref *aggref = (const Aggref *) node;
 	ListCell   *lc;
 
@@ -465,16 +561,31 @@ has_any_walker(Node *node, void *context)
 	}
 	if (!IsA(node, Query))
 		return expression_tree_walker(node, has_any_walker, context);
-	return (can_have_parts((Query *) node) && any_clauses((Query *) node, may_be_made_visitor)) ||
-		query_tree_walker((Query *) node, has_any_walker, context, 0);
+	foreach(lc, ((Query *) node)->cteList)
+	{
+		const CommonTableExpr *cte = lfirst_node(CommonTableExpr, lc);
+
+		search->makes_in_ctes |= is_inlined(cte) && makes_value(castNode(Query, cte->ctequery));
+	}
+	if (can_have_parts((Query *) node))
+	{
+		if (any_clauses((Query *) node, may_be_made_visitor))
+			return true;
+		search->reads_ctes |= any_clauses((Query *) node, is_of_cte_visitor);
+	}
+	return query_tree_walker((Query *) node, has_any_walker, context, 0);
 }
 
 Query *
 made_keys_take_apart(Query *query)
 {
-	if (query->commandType != CMD_SELECT || query->hasModifyingCTE || !has_any_walker((Node *) query, NULL))
+	Search		search = {0};
+
+	if (query->commandType != CMD_SELECT || query->hasModifyingCTE ||
+		(!has_any_walker((Node *) query, &search) && !(search.makes_in_ctes && search.reads_ctes)))
 		return NULL;
 	query = copyObject(query);
+	(void) inline_walker((Node *) query, NULL);
 	(void) replace_walker((Node *) query, NULL);
 	return query;
 }
