@@ -1214,7 +1214,7 @@ compat_clause_set_direction(SortGroupClause *clause, bool is_descending)
 #endif
 }
 
-/* What a query groups by, of a target; from 18 on a Var of the groups stands for it in a query that is not planned yet. */
+/* What a query groups by, of a target; until it is planned a Var of the groups stands for it from 18 on. */
 static inline Node *
 compat_key_of_groups(const Query *query, Node *expr)
 {

@@ -257,11 +257,12 @@ makes one value for each group.
 
 | where | of what |
 |---|---|
-| `GROUP BY`, `DISTINCT`, `PARTITION BY`, `count(DISTINCT ...)` | arrays and rows of all types that are keys; documents of numbers but floats, text but `character`, booleans, dates, times, `uuid` and enums |
+| `GROUP BY`, `DISTINCT`, `PARTITION BY`, `count(DISTINCT ...)`, set operations | arrays and rows of all types that are keys; documents of numbers but floats, text but `character`, booleans, dates, times, `uuid` and enums |
 | `ORDER BY`, of the query, of windows and inside a call, `DISTINCT ON` | arrays and rows |
 | `=` and `<>` with another one, or with a constant | arrays and rows |
 
-A key may be a column of a subquery in `FROM` that makes it, unless an outer join can lack the subquery's rows.
+A key may be a column of a subquery in `FROM`, or of a CTE with one reference, that makes it, unless an outer join can
+lack the subquery's rows. Members of a set operation must make a column alike.
 PostgreSQL groups by made values in grouping sets, and by documents with names that are no constants.
 """
 

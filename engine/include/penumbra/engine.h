@@ -228,8 +228,8 @@ typedef struct PenumbraAggregateCall {
   PenumbraType result;
   PenumbraExpr arguments[PENUMBRA_AGGREGATE_ARGUMENTS_MAX];
   int argument_count;
-  PenumbraExpr filter; /* -1 for none */
-  bool distinct;       /* of count(*) with arguments: rows of these, also where they are null */
+  PenumbraExpr filter;                /* -1 for none */
+  bool distinct;                      /* of count(*) with arguments: rows of these, also where they are null */
   const PenumbraCollation *collation; /* of what orders text; NULL: C; copied */
   /* Of ordered-set aggregates: ORDER BY ... DESC, and the fractions of a percentile, 0 to 1, copied. None: NULL, which
    * makes the result NULL. With `result` PENUMBRA_ARRAY an array of as many percentiles. */

@@ -35,6 +35,7 @@
 #include "utils/typcache.h"
 
 #include "query/paths/made_keys.h"
+#include "query/paths/made_unions.h"
 #include "query/planning/made_values.h"
 #include "query/planning/query_tree.h"
 
@@ -95,19 +96,6 @@ clause_of_part(Node *part, List **targets, bool is_descending)
 	return clause;
 }
 
-static bool
-has_target(const List *clauses, Index number)
-{
-	ListCell   *lc;
-
-	foreach(lc, clauses)
-	{
-		if (lfirst_node(SortGroupClause, lc)->tleSortGroupRef == number)
-			return true;
-	}
-	return false;
-}
-
 /* The clauses of the target list with parts in the place of made values; the list may get targets. */
 static List *
 clauses_of_parts(List *clauses, bool orders, List **targets)
@@ -125,7 +113,7 @@ clauses_of_parts(List *clauses, bool orders, List **targets)
 
 		if (!can_take_apart(clause, expr, orders, &made, &is_descending))
 		{
-			if (!has_target(result, clause->tleSortGroupRef))
+			if (get_sortgroupref_clause_noerr(clause->tleSortGroupRef, result) == NULL)
 				result = lappend(result, clause);
 			continue;
 		}
@@ -133,7 +121,7 @@ clauses_of_parts(List *clauses, bool orders, List **targets)
 		{
 			SortGroupClause *of_part = clause_of_part(lfirst(lc2), targets, is_descending);
 
-			if (!has_target(result, of_part->tleSortGroupRef))
+			if (get_sortgroupref_clause_noerr(of_part->tleSortGroupRef, result) == NULL)
 				result = lappend(result, of_part);
 		}
 	}
@@ -224,25 +212,6 @@ column_mutator(Node *node, void *context)
 	return expression_tree_mutator(node, column_mutator, context);
 }
 
-/* Of groups, a part that is no key may differ within one: its value was made of a key that is kept whole. */
-static bool
-has_parts(const Query *query, const List *parts)
-{
-	ListCell   *lc;
-	ListCell   *lc2;
-
-	foreach(lc, query->groupClause == NIL ? NIL : parts)
-	{
-		bool		is_key = IsA(lfirst(lc), Aggref);
-
-		foreach(lc2, query->groupClause)
-			is_key |= equal(lfirst(lc), get_sortgroupclause_expr(lfirst_node(SortGroupClause, lc2), query->targetList));
-		if (!is_key)
-			return false;
-	}
-	return true;
-}
-
 /* The subquery in FROM of which the Var is a column that may be made of others; NULL: it is of no such one. */
 static RangeTblEntry *
 subquery_of(const Query *query, const Node *node)
@@ -282,7 +251,8 @@ take_value(Query *query, const Node *node)
 	take_value(rte->subquery, target_of_column(rte, node));
 	value = target_of_column(rte, node);
 	if (!made_value_may_be(value) || !made_value_take_apart(value, &made) || made.parts == NIL ||
-		contain_volatile_functions(value) || checkExprHasSubLink(value) || !has_parts(rte->subquery, made.parts))
+		contain_volatile_functions(value) || checkExprHasSubLink(value) ||
+		!query_tree_has_keys(rte->subquery, made.parts))
 		return;
 	parts = (Parts) {.rte = rte,.rti = var->varno,.parts = made.parts};
 	column = (Column) {.rti = var->varno,.number = var->varattno,.value = parts_mutator(value, &parts)};
@@ -352,32 +322,6 @@ inline_walker(Node *node, void *context)
 
 /* ---------------------------------------------------------------- query levels */
 
-/* Visits the lists of clauses that compare rows of the level, until a visitor says that it is enough. */
-static bool
-any_clauses(Query *query, bool (*visit) (Query *query, List *clauses))
-{
-	ListCell   *lc;
-
-	foreach(lc, query->windowClause)
-	{
-		const WindowClause *window = lfirst_node(WindowClause, lc);
-
-		if (visit(query, window->partitionClause) || visit(query, window->orderClause))
-			return true;
-	}
-	return visit(query, query->groupClause) || visit(query, query->distinctClause) || visit(query, query->sortClause);
-}
-
-static bool
-take_values_visitor(Query *query, List *clauses)
-{
-	ListCell   *lc;
-
-	foreach(lc, clauses)
-		take_value(query, get_sortgroupclause_expr(lfirst_node(SortGroupClause, lc), query->targetList));
-	return false;
-}
-
 /* DISTINCT of rows that are not made of others yet. */
 static bool
 is_distinct_alone(const Query *query)
@@ -396,10 +340,9 @@ makes_any(Query *query, List *clauses, bool orders)
 
 	foreach(lc, clauses)
 	{
-		const SortGroupClause *clause = lfirst_node(SortGroupClause, lc);
+		SortGroupClause *clause = lfirst_node(SortGroupClause, lc);
 
-		if (can_take_apart(clause, get_sortgroupclause_expr((SortGroupClause *) clause, query->targetList), orders, &made,
-						   &is_descending))
+		if (can_take_apart(clause, get_sortgroupclause_expr(clause, query->targetList), orders, &made, &is_descending))
 			return true;
 	}
 	return false;
@@ -416,7 +359,7 @@ read_targets(List *targets, List *clauses)
 	{
 		TargetEntry *target = lfirst_node(TargetEntry, lc);
 
-		if (target->resjunk && !has_target(clauses, target->ressortgroupref))
+		if (target->resjunk && get_sortgroupref_clause_noerr(target->ressortgroupref, clauses) == NULL)
 			continue;
 		read = lappend(read, target);
 		target->resno = list_length(read);
@@ -428,7 +371,6 @@ static void
 replace_clauses(Query *query)
 {
 	List	  **targets = &query->targetList;
-	List	   *all;
 	ListCell   *lc;
 
 	if (is_distinct_alone(query) && makes_any(query, query->distinctClause, false) &&
@@ -448,18 +390,16 @@ replace_clauses(Query *query)
 		window->partitionClause = clauses_of_parts(window->partitionClause, false, targets);
 		window->orderClause = clauses_of_parts(window->orderClause, true, targets);
 	}
-	all = list_concat(list_concat_copy(query->groupClause, query->distinctClause), query->sortClause);
-	foreach(lc, query->windowClause)
-		all = list_concat(list_concat(all, lfirst_node(WindowClause, lc)->partitionClause),
-						  lfirst_node(WindowClause, lc)->orderClause);
-	*targets = read_targets(*targets, all);
+	*targets = read_targets(*targets, query_tree_clauses(query));
 }
 
+/* context: the query around it. */
 static bool
 replace_walker(Node *node, void *context)
 {
 	Query	   *query = (Query *) node;
 	Aggref	   *aggref = (Aggref *) node;
+	ListCell   *lc;
 
 	if (node == NULL)
 		return false;
@@ -468,14 +408,20 @@ replace_walker(Node *node, void *context)
 		aggref->aggorder = clauses_of_parts(aggref->aggorder, true, &aggref->args);
 		aggref->args = read_targets(aggref->args, aggref->aggorder);
 	}
+	/* a recursion stays a set operation */
+	if (IsA(node, CommonTableExpr) && ((CommonTableExpr *) node)->cterecursive)
+		return query_tree_walker(castNode(Query, ((CommonTableExpr *) node)->ctequery), replace_walker, context, 0);
 	if (!IsA(node, Query))
 		return expression_tree_walker(node, replace_walker, context);
 	/* a subquery has its parts for columns before it is asked for them */
-	(void) query_tree_walker(query, replace_walker, context, 0);
+	(void) query_tree_walker(query, replace_walker, query, 0);
+	if (made_unions_may_be(query, context != NULL))
+		made_unions_make_above(query);
 	if (can_have_parts(query))
 	{
 		compat_flatten_groups(query);
-		(void) any_clauses(query, take_values_visitor);
+		foreach(lc, query_tree_clauses(query))
+			take_value(query, get_sortgroupclause_expr(lfirst_node(SortGroupClause, lc), query->targetList));
 		replace_clauses(query);
 	}
 	return false;
@@ -496,19 +442,6 @@ may_be_made(const Query *query, Node *expr)
 	return rte != NULL && may_be_made(rte->subquery, target_of_column(rte, expr));
 }
 
-static bool
-may_be_made_visitor(Query *query, List *clauses)
-{
-	ListCell   *lc;
-
-	foreach(lc, clauses)
-	{
-		if (may_be_made(query, get_sortgroupclause_expr(lfirst_node(SortGroupClause, lc), query->targetList)))
-			return true;
-	}
-	return false;
-}
-
 /* Of a CTE, or of a subquery that reads it. */
 static bool
 is_of_cte(const Query *query, Node *expr)
@@ -523,13 +456,13 @@ is_of_cte(const Query *query, Node *expr)
 }
 
 static bool
-is_of_cte_visitor(Query *query, List *clauses)
+is_any_key(const Query *query, bool (*test) (const Query *query, Node *expr))
 {
 	ListCell   *lc;
 
-	foreach(lc, clauses)
+	foreach(lc, query_tree_clauses(query))
 	{
-		if (is_of_cte(query, get_sortgroupclause_expr(lfirst_node(SortGroupClause, lc), query->targetList)))
+		if (test(query, get_sortgroupclause_expr(lfirst_node(SortGroupClause, lc), query->targetList)))
 			return true;
 	}
 	return false;
@@ -539,6 +472,7 @@ typedef struct Search
 {
 	bool		makes_in_ctes;
 	bool		reads_ctes;		/* by keys */
+	int			depth;			/* queries around the node */
 } Search;
 
 /* Ends where a key is made, or a subquery's; *context says of CTEs. */
@@ -547,6 +481,7 @@ has_any_walker(Node *node, void *context)
 {
 	Search	   *search = context;
 	const Aggref *aggref = (const Aggref *) node;
+	bool		is_any;
 	ListCell   *lc;
 
 	if (node == NULL)
@@ -561,6 +496,8 @@ has_any_walker(Node *node, void *context)
 	}
 	if (!IsA(node, Query))
 		return expression_tree_walker(node, has_any_walker, context);
+	if (made_unions_may_be((Query *) node, search->depth > 0))
+		return true;
 	foreach(lc, ((Query *) node)->cteList)
 	{
 		const CommonTableExpr *cte = lfirst_node(CommonTableExpr, lc);
@@ -569,11 +506,14 @@ has_any_walker(Node *node, void *context)
 	}
 	if (can_have_parts((Query *) node))
 	{
-		if (any_clauses((Query *) node, may_be_made_visitor))
+		if (is_any_key((Query *) node, may_be_made))
 			return true;
-		search->reads_ctes |= any_clauses((Query *) node, is_of_cte_visitor);
+		search->reads_ctes |= is_any_key((Query *) node, is_of_cte);
 	}
-	return query_tree_walker((Query *) node, has_any_walker, context, 0);
+	search->depth++;
+	is_any = query_tree_walker((Query *) node, has_any_walker, context, 0);
+	search->depth--;
+	return is_any;
 }
 
 Query *

@@ -51,8 +51,8 @@ columns_of_constant(const Const *row)
 		bool		is_null;
 		Datum		value = heap_getattr(&tuple, i + 1, desc, &is_null);
 
-		columns = lappend(columns, constant_of(attribute->atttypid, attribute->atttypmod, attribute->attcollation, value,
-											   is_null));
+		columns = lappend(columns, constant_of(attribute->atttypid, attribute->atttypmod, attribute->attcollation,
+											   value, is_null));
 	}
 	ReleaseTupleDesc(desc);
 	return columns;

@@ -10,6 +10,7 @@
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
+#include "optimizer/tlist.h"
 
 #include "query/planning/query_tree.h"
 
@@ -83,14 +84,46 @@ query_tree_is_never_null(Node *jointree, Index rti)
 	if (IsA(jointree, RangeTblRef))
 		return ((RangeTblRef *) jointree)->rtindex == (int) rti;
 	if (IsA(jointree, JoinExpr))
-		return ((join->jointype == JOIN_INNER || join->jointype == JOIN_LEFT) && query_tree_is_never_null(join->larg, rti)) ||
-			((join->jointype == JOIN_INNER || join->jointype == JOIN_RIGHT) && query_tree_is_never_null(join->rarg, rti));
+		return ((join->jointype == JOIN_INNER || join->jointype == JOIN_LEFT) &&
+				query_tree_is_never_null(join->larg, rti)) ||
+			((join->jointype == JOIN_INNER || join->jointype == JOIN_RIGHT) &&
+			 query_tree_is_never_null(join->rarg, rti));
 	foreach(lc, ((FromExpr *) jointree)->fromlist)
 	{
 		if (query_tree_is_never_null(lfirst(lc), rti))
 			return true;
 	}
 	return false;
+}
+
+List *
+query_tree_clauses(const Query *query)
+{
+	List	   *clauses = list_concat(list_concat_copy(query->groupClause, query->distinctClause), query->sortClause);
+	ListCell   *lc;
+
+	foreach(lc, query->windowClause)
+		clauses = list_concat(list_concat(clauses, lfirst_node(WindowClause, lc)->partitionClause),
+							  lfirst_node(WindowClause, lc)->orderClause);
+	return clauses;
+}
+
+bool
+query_tree_has_keys(const Query *query, const List *exprs)
+{
+	List	   *keys = NIL;
+	ListCell   *lc;
+
+	if (query->groupClause == NIL)
+		return true;
+	foreach(lc, query->groupClause)
+		keys = lappend(keys, get_sortgroupclause_expr(lfirst_node(SortGroupClause, lc), query->targetList));
+	foreach(lc, exprs)
+	{
+		if (!IsA(lfirst(lc), Aggref) && !list_member(keys, lfirst(lc)))
+			return false;
+	}
+	return true;
 }
 
 /* *context: how many levels of the query are around the node, besides the topmost one. */

@@ -34,6 +34,12 @@ extern bool query_tree_find_read(Query *query, Index relid, Bitmapset **numbers)
 /* Whether the entry is in FROM, or a part of it, where no outer join makes its columns NULL. */
 extern bool query_tree_is_never_null(Node *jointree, Index rti);
 
+/* Everything by which rows of the query are grouped, told apart, sorted and divided into partitions; a new list. */
+extern List *query_tree_clauses(const Query *query);
+
+/* Whether the query has no groups, or each of the expressions is one of their keys, or an aggregate. */
+extern bool query_tree_has_keys(const Query *query, const List *exprs);
+
 /* Whether the query has values of queries around it. */
 extern bool query_tree_is_correlated(Query *query);
 
