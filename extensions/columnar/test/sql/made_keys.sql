@@ -183,7 +183,22 @@ EXCEPTION WHEN OTHERS THEN
   RETURN CASE WHEN stock[2] = SQLERRM THEN '' ELSE 'DIFFERENT: ' END || SQLERRM;
 END $$;
 SELECT q, agree_as_can(q) AS answer FROM (SELECT q FROM questions ORDER BY id OFFSET 92) s;
-DROP TABLE m, w, questions;
+-- The types of columns stay.
+SET penumbra.mode = prefer;
+CREATE TABLE made AS SELECT ARRAY[v] a, 1 b FROM m UNION SELECT ARRAY[v], 2 FROM m;
+CREATE TABLE other AS SELECT a, count(*) FROM (SELECT ARRAY[v] a FROM m UNION ALL SELECT ARRAY[v::varchar(9)] FROM m) o GROUP BY a;
+SELECT attrelid::regclass, attname, format_type(atttypid, atttypmod) FROM pg_attribute WHERE attrelid IN ('made'::regclass, 'other'::regclass) AND attnum > 0 ORDER BY 1, attnum;
+DECLARE c CURSOR WITH HOLD FOR SELECT DISTINCT (k, g) FROM w ORDER BY 1;
+FETCH 3 FROM c;
+CLOSE c;
+PREPARE p(int) AS SELECT ARRAY[k, $1], count(*) FROM w GROUP BY ARRAY[k, $1] ORDER BY 1 LIMIT 2;
+EXECUTE p(5);
+EXECUTE p(NULL);
+CREATE VIEW v AS SELECT jsonb_build_object('k', k, 's', s) key, g FROM w;
+SELECT key, sum(g) FROM v GROUP BY key ORDER BY key LIMIT 3;
+DROP VIEW v;
+RESET penumbra.mode;
+DROP TABLE m, w, questions, made, other;
 DROP FUNCTION agree, agree_as_can, rows_of;
 DROP CAST (shown AS json);
 DROP FUNCTION json_of;

@@ -54,8 +54,8 @@ skeleton_mutator(Node *node, void *context)
 	foreach(lc, skeleton->parts)
 	{
 		if (equal(lfirst(lc), node))
-			return (Node *) makeVar(1, skeleton->before + foreach_current_index(lc) + 1, exprType(node), -1,
-									exprCollation(node), 0);
+			return (Node *) makeVar(1, skeleton->before + foreach_current_index(lc) + 1, exprType(node),
+									exprTypmod(node), exprCollation(node), 0);
 	}
 	return expression_tree_mutator(node, skeleton_mutator, context);
 }
@@ -234,7 +234,7 @@ replace_in_operation(Node *node, const Column *columns, int count)
 			Oid			type = is_made ? exprType(lfirst(lc)) : list_nth_oid(given.colTypes, i);
 
 			operation->colTypes = lappend_oid(operation->colTypes, type);
-			operation->colTypmods = lappend_int(operation->colTypmods, is_made ? -1
+			operation->colTypmods = lappend_int(operation->colTypmods, is_made ? exprTypmod(lfirst(lc))
 												: list_nth_int(given.colTypmods, i));
 			operation->colCollations = lappend_oid(operation->colCollations, is_made ? exprCollation(lfirst(lc))
 												   : list_nth_oid(given.colCollations, i));
