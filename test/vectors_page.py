@@ -262,7 +262,8 @@ makes one value for each group.
 | `=` and `<>` with another one, or with a constant | arrays and rows |
 
 A key may be a column of a subquery in `FROM`, or of a CTE with one reference, that makes it, unless an outer join can
-lack the subquery's rows. Members of a set operation must make a column alike.
+lack the subquery's rows; so may whole rows of tables and subqueries. Members of a set operation must make a column
+alike.
 PostgreSQL groups by made values in grouping sets, and by documents with names that are no constants.
 """
 

@@ -15,7 +15,8 @@
  *
  * A key may be a column of a subquery in FROM that makes it.  Then the subquery has the parts as columns, and the query
  * makes the value, if no outer join can lack the subquery's row: of parts that are NULL a value is made that is none.
- * A CTE that PostgreSQL would put in the place of its only reference is such a subquery.
+ * A CTE that PostgreSQL would put in the place of its only reference is such a subquery.  A whole row that is a key is
+ * made of its columns.
  *
  *-------------------------------------------------------------------------
  */
@@ -36,6 +37,7 @@
 
 #include "query/paths/made_keys.h"
 #include "query/paths/made_unions.h"
+#include "query/paths/whole_rows.h"
 #include "query/planning/made_values.h"
 #include "query/planning/query_tree.h"
 
@@ -233,6 +235,36 @@ target_of_column(const RangeTblEntry *rte, const Node *column)
 	return (Node *) list_nth_node(TargetEntry, rte->subquery->targetList, ((const Var *) column)->varattno - 1)->expr;
 }
 
+/* The table or subquery in FROM whose whole row the Var is; NULL: it is none, or may be NULL. */
+static RangeTblEntry *
+entry_of_row(const Query *query, const Node *node)
+{
+	const Var  *var = (const Var *) node;
+	RangeTblEntry *rte;
+
+	if (!IsA(node, Var) || var->varlevelsup != 0 || var->varattno != InvalidAttrNumber || IS_SPECIAL_VARNO(var->varno))
+		return NULL;
+	rte = rt_fetch(var->varno, query->rtable);
+	return (rte->rtekind == RTE_RELATION || rte->rtekind == RTE_SUBQUERY) &&
+		query_tree_is_never_null((Node *) query->jointree, var->varno) ? rte : NULL;
+}
+
+/* Makes such a row here of its columns.  A column that was dropped is none of the row's, and its NULL would be. */
+static void
+take_row(Query *query, const Var *var, RangeTblEntry *rte)
+{
+	RowExpr    *row = castNode(RowExpr, whole_rows_of_columns(var, rte));
+	Column		column = {.rti = var->varno,.number = var->varattno,.value = (Node *) row};
+	ListCell   *lc;
+
+	foreach(lc, row->args)
+	{
+		if (IsA(lfirst(lc), Const))
+			return;
+	}
+	*query = *query_tree_mutator(query, column_mutator, &column, 0);
+}
+
 /* Makes the value of such a column here if the subquery, or one below it, makes it; the queries are changed. */
 static void
 take_value(Query *query, const Node *node)
@@ -245,6 +277,8 @@ take_value(Query *query, const Node *node)
 	Parts		parts;
 	Column		column;
 
+	if (entry_of_row(query, node) != NULL)
+		take_row(query, var, entry_of_row(query, node));
 	if (rte == NULL || !query_tree_is_never_null((Node *) query->jointree, var->varno) ||
 		!query_tree_find_read(query, var->varno, &read))
 		return;
@@ -436,7 +470,7 @@ may_be_made(const Query *query, Node *expr)
 	const RangeTblEntry *rte;
 
 	expr = compat_key_of_groups(query, expr);
-	if (made_value_may_be(expr))
+	if (made_value_may_be(expr) || entry_of_row(query, expr) != NULL)
 		return true;
 	rte = subquery_of(query, expr);
 	return rte != NULL && may_be_made(rte->subquery, target_of_column(rte, expr));

@@ -16,7 +16,7 @@
  * or one of the primary key.
  *
  * So do rows of subqueries that are no argument of a call, rows of tables outside
- * of target lists, and those by which the query groups or sorts.
+ * of target lists, and those by which the query groups or sorts (made_keys.c).
  *
  *-------------------------------------------------------------------------
  */
@@ -56,8 +56,8 @@ entry_of_row(const Var *var, const Level *level)
 		? rt_fetch(var->varno, level->query->rtable) : NULL;
 }
 
-static Node *
-row_of_columns(const Var *var, RangeTblEntry *entry)
+Node *
+whole_rows_of_columns(const Var *var, RangeTblEntry *entry)
 {
 	RowExpr    *row = makeNode(RowExpr);
 
@@ -261,7 +261,7 @@ table_rows_mutator(Node *node, void *context)
 	{
 		table = table_of_row((Var *) node, &rows->level);
 		if (table != NULL)
-			return row_of_columns((Var *) node, table);
+			return whole_rows_of_columns((Var *) node, table);
 	}
 	rows->is_within_aggregate |= IsA(node, Aggref);
 	node = expression_tree_mutator(node, table_rows_mutator, context);
@@ -384,7 +384,7 @@ argument_mutator(Node *node, void *context)
 		return NULL;
 	entry = entry_of_argument(node, context);
 	if (entry != NULL && IsA(node, Var))
-		return row_of_columns((Var *) node, entry);
+		return whole_rows_of_columns((Var *) node, entry);
 	if (entry != NULL || IsA(node, List))
 		return expression_tree_mutator(node, argument_mutator, context);
 	return replace_mutator(node, context);

@@ -12,6 +12,9 @@
 
 #include "nodes/parsenodes.h"
 
+/* A whole row as what makes it of the columns of its entry. */
+extern Node *whole_rows_of_columns(const Var *var, RangeTblEntry *entry);
+
 /* A copy without those of subqueries and CTEs; NULL: there are none. */
 extern Query *whole_rows_replace(Query *query);
 /* The same of tables, in target lists. */
