@@ -133,15 +133,13 @@ Vector EvaluateBound(const Expr& expr, const Vector* args, uint32_t rows, EvalCo
   auto* out = context.arena.AllocateArray<ValueOf<Bound>>(rows);
   uint64_t* is_finite = context.arena.AllocateArray<uint64_t>(kValidityWords);
   PackTests(rows, is_finite, [&](uint32_t i) {
-    Interval<Bound> hull;
-    bool is_empty = false;
-    if (!ReadSingle(images[i], &hull)) {
-      const Ranges<Bound> ranges(images[i]);
-      hull = ranges.hull;
-      is_empty = ranges.is_empty;
+    if (const char* value = FindFinite<Bound>(images[i])) {
+      out[i] = Bound::ValueOf(Bound::PlaceAt(kIsLower ? value : value + Bound::kBytesMax));
+      return true;
     }
-    const auto place = kIsLower ? hull.begin : hull.end;
-    const bool is_there = !is_empty && Bound::IsFinite(place);
+    const Ranges<Bound> ranges(images[i]);
+    const auto place = kIsLower ? ranges.hull.begin : ranges.hull.end;
+    const bool is_there = !ranges.is_empty && Bound::IsFinite(place);
     out[i] = is_there ? Bound::ValueOf(place) : 0;
     return is_there;
   });

@@ -45,10 +45,14 @@ struct IntegerBound {
       return kind <= kBehindAll ? next : nullptr;
     }
     if (end - next < kValueBytes + 1) return nullptr;
-    Bits bits;
-    std::memcpy(&bits, next, sizeof(bits));
-    *place = kFiniteBit | Place{Swap(bits)} << 8 | static_cast<uint8_t>(next[kValueBytes]);
+    *place = PlaceAt(next);
     return next + kValueBytes + 1;
+  }
+  // Of a finite one, of which the value's bytes are given.
+  static Place PlaceAt(const char* value) {
+    Bits bits;
+    std::memcpy(&bits, value, sizeof(bits));
+    return kFiniteBit | Place{Swap(bits)} << 8 | static_cast<uint8_t>(value[sizeof(bits)]);
   }
   static char* Write(Place place, char* to) {
     if (!IsFinite(place)) {
@@ -197,10 +201,29 @@ struct Ranges {
   explicit Ranges(const Interval<Bound>& only) : first(only), hull(only), is_empty(false) {}
 };
 
+// Of one range of integers with two finite bounds, as most are, the bytes of the lower one's value; the upper one's are
+// kBytesMax behind them. Null: it is none.
+template <typename Bound>
+const char* FindFinite(const StringRef& image) {
+  constexpr uint32_t kBegin = Bound::kHeadBytes + 2;
+  if (image.length != Bound::kFiniteRangeBytes) return nullptr;
+  const char* bytes = image.pointer;
+  static_assert(Bound::kFiniteRangeBytes > StringRef::kInlineBytes);
+  const bool is_finite = (bytes[kBegin - 2] == kNotEmpty) & (bytes[kBegin - 1] == kFinite) &
+                         (bytes[kBegin + Bound::kBytesMax - 1] == kFinite);
+  return is_finite ? bytes + kBegin : nullptr;
+}
+
 // Whether the value is one range that is not empty, as most are. Behind it there may be empty ones: short images end
 // so.
 template <typename Bound>
 bool ReadSingle(const StringRef& image, Interval<Bound>* interval) {
+  if constexpr (kHasValues<Bound>) {
+    if (const char* value = FindFinite<Bound>(image)) {
+      *interval = {Bound::PlaceAt(value), Bound::PlaceAt(value + Bound::kBytesMax)};
+      return true;
+    }
+  }
   const char *next = image.data() + Bound::kHeadBytes, *end = EndOf<Bound>(image);
   if (image.length <= Bound::kHeadBytes || *next++ != kNotEmpty) return false;
   next = Bound::Read(next, end, &interval->begin);
