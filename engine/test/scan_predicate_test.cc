@@ -12,6 +12,7 @@
 #include "random_columns.h"
 #include "segment/segment.h"
 #include "segment/segment_format.h"
+#include "vector/error.h"
 
 namespace penumbra {
 namespace {
@@ -364,6 +365,38 @@ class RandomRanges {
   RandomColumns& random_;
 };
 
+// What was changed is refused, or is read without leaving its bytes.
+void CheckCorrupted(const Expr& expr, const void* segment, size_t bytes, const Session& session,
+                    RandomColumns& random) {
+  const std::unique_ptr<ScanPredicate> predicate = ScanPredicate::Compile(expr);
+  const std::unique_ptr<void, decltype(&std::free)> copy(std::aligned_alloc(64, bytes), &std::free);
+  char* begin = static_cast<char*>(copy.get());
+  std::memcpy(begin, segment, bytes);
+  for (uint64_t flips = 1 + random.Next() % 3; flips > 0; --flips) {
+    const size_t where = random.Next() % (random.Next() % 2 == 0 ? sizeof(SegmentHeader) : bytes);
+    begin[where] = static_cast<char>(begin[where] ^ (1 << random.Next() % 8));
+  }
+  try {
+    CheckSegment(begin, bytes);
+  } catch (const EngineError& error) {
+    EXPECT_EQ(error.code(), PENUMBRA_CORRUPT);
+    return;
+  }
+  Arena arena;
+  const SegmentReader reader(begin, &arena);
+  EvalContext context{arena, session};
+  predicate->Check(reader.zone_map());
+  const std::unique_ptr<ScanPredicate::Bound> bound = predicate->Bind(reader, context);
+  if (bound == nullptr) return;
+  for (uint32_t row = 0; row < reader.rows(); row += kVectorRows) {
+    const uint32_t count = std::min(kVectorRows, reader.rows() - row);
+    uint64_t bits[kValidityWords];
+    kernels::SetBits(bits, count);
+    bound->Check(row, count);
+    bound->Apply(row, count, bits, context);
+  }
+}
+
 void CheckRangeConditions(int form, int finite_percent, int null_percent, uint32_t distinct, RandomColumns& random,
                           Counts* counts) {
   constexpr uint32_t kRows = 9000;
@@ -413,6 +446,7 @@ void CheckRangeConditions(int form, int finite_percent, int null_percent, uint32
     ASSERT_NE(expr, nullptr);
     CheckPredicate(*expr, rows, segment.get(), 0, builder.session(), random, counts);
     if (testing::Test::HasFatalFailure()) return;
+    CheckCorrupted(*expr, segment.get(), bytes, builder.session(), random);
   }
 }
 
