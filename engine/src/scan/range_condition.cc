@@ -360,8 +360,16 @@ class RangeBound final : public ValueBound {
     }
   }
   bool HasSingle(const char* image, uint32_t length) const {
-    if (length <= RangeBoundary::kHeadBytes || image[RangeBoundary::kHeadBytes] == kEmpty) return boxes_.empty_passes;
-    return singles_.Have(image + RangeBoundary::kHeadBytes + 1, image + length);
+    constexpr uint32_t kBegin = RangeBoundary::kHeadBytes + 1;
+    if constexpr (kHasValues<RangeBoundary>) {
+      // Both bounds are finite, as most are.
+      if (length == RangeBoundary::kFiniteRangeBytes && image[kBegin] == kFinite &&
+          image[kBegin + RangeBoundary::kBytesMax] == kFinite) {
+        return std::any_of(finite_.begin(), finite_.end(), [image](const auto& box) { return box.Has(image); });
+      }
+    }
+    if (length < kBegin || image[kBegin - 1] == kEmpty) return boxes_.empty_passes;
+    return singles_.Have(image + kBegin, image + length);
   }
 
   void FindAny(uint32_t begin, uint32_t count, const uint64_t* rows, EvalContext& context, uint64_t* truth) const {

@@ -48,7 +48,7 @@ CREATE FUNCTION compare(queries text[]) RETURNS TABLE (count bigint, with_rows b
 CREATE FUNCTION constants_of(x text) RETURNS SETOF text LANGUAGE plpgsql AS $$
 BEGIN
   SET LOCAL penumbra.mode = off;
-  RETURN QUERY EXECUTE format('SELECT format(''%%L::%%s'', %1$I, pg_typeof(%1$I)) FROM zones WHERE id IN (1, 1999, 2049, 5001, 6006, 9001, 10000, 15999) OR id IN (SELECT min(id) FROM zones WHERE isempty(%1$I))', x);
+  RETURN QUERY EXECUTE format('SELECT format(''%%L::%%s'', %1$I, pg_typeof(%1$I)) FROM zones WHERE id IN (1, 2049, 6006, 15999) OR id IN (SELECT min(id) FROM zones WHERE isempty(%1$I))', x);
 END $$;
 CREATE FUNCTION conditions_of(x text) RETURNS text[] LANGUAGE sql AS $$
   SELECT array_agg(format('SELECT (count(*), sum(id)) FROM zones WHERE %s', condition))
@@ -100,6 +100,6 @@ SELECT penumbra.load('bounds') IS NOT NULL AS is_loaded;
 SELECT compare.* FROM compare((SELECT array_agg(format('SELECT (count(*), sum(id)) FROM bounds WHERE ' || c, f, i)) FROM unnest('{[],[),(],()}'::text[]) f, generate_series(3000, 3004) i, unnest(ARRAY[
   'CASE WHEN id < 2000 OR id = %2$s THEN int4range(a, b, %1$L) @> v END', 'CASE WHEN id < 2000 OR id = %2$s THEN int4range(a, b, %1$L) && int4range(v, v + 3, %1$L) END', 'CASE WHEN id < 2000 OR id = %2$s THEN int8range(a8, b8, %1$L) @> v::bigint END',
   'CASE WHEN id < 2000 OR id = %2$s THEN daterange(da, db, %1$L) @> dv END', 'CASE WHEN id < 2000 OR id = %2$s THEN daterange(da, db, %1$L) && daterange(dv, NULL, %1$L) END', 'int4range(b, a, %1$L) @> v AND id <= %2$s']) c));
-SELECT compare.* FROM compare((SELECT array_agg(format('SELECT (count(*), sum(x.id)) FROM bounds x JOIN bounds y ON ' || c || ' AND x.id < 500 AND y.id < 3001', f)) FROM unnest('{[],[),(],()}'::text[]) f, unnest(ARRAY[
+SELECT compare.* FROM compare((SELECT array_agg(format('SELECT (count(*), sum(x.id)) FROM bounds x JOIN bounds y ON ' || c || ' AND x.id < 120 AND y.id < 601', f)) FROM unnest('{[],[),(],()}'::text[]) f, unnest(ARRAY[
   'int4range(x.a, x.b, %1$L) @> y.v', 'daterange(x.da, x.db, %1$L) && daterange(y.da, y.db, %1$L)']) c));
 DROP SCHEMA range_zones CASCADE;
