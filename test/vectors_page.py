@@ -190,12 +190,14 @@ Dates, times, instants and intervals become text in vectors while `DateStyle` is
 `@>`, `<@`, `&&`, `<<`, `>>`, `&<`, `&>` and `-|-` run in vectors between ranges, multiranges and values, and so do
 `lower`, `upper`, `isempty`, `lower_inc`, `upper_inc`, `lower_inf` and `upper_inf`, and `*` of two ranges: of
 `int4range`, `int8range`, `daterange`, `tsrange`, `tstzrange` and their multiranges. Of `numrange` and `nummultirange`
-the operators do with ranges and constants. The values of a column in a constant range, as in
+the operators do. The values of a column in a constant range, as in
 `day <@ daterange('2024-01-01', '2024-02-01')`, are compared with its bounds, which skips chunks; so it is with ranges
 of your own types that compare values as their type does. `@>` and `&&` of a range that the query makes, as
 `tsrange(begins, ends) && tsrange('2024-01-01', '2024-02-01')`, compare what it is made of with a value, a constant
-range or another such one: with any bounds of `tsrange`, `tstzrange` and `numrange`, of the others without a third
-argument. What else is asked of ranges is a cached column ([documents](documents.md)).
+range or another such one, with any bounds.
+
+A condition that compares a column of ranges by such an operator with a constant, or `lower` or `upper` of it, skips the
+chunks and vectors whose bounds exclude it. What else is asked of ranges is a cached column ([documents](documents.md)).
 
 ### Fields of `extract`, `date_part` and `date_trunc`
 

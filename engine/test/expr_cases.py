@@ -454,15 +454,16 @@ def ranges(w):
         for name, function in ones.items():
             for t, choice in ((range_type, some), (multirange_type, several)):
                 w.product(f"RANGE_{name}", "bool", [t, "int4"], f"{function}({{0}})", {0: choice, 1: [form]})
-        if range_type == "numrange":
+        value_type = {"int4range": "int4", "int8range": "int8", "daterange": "date", "tsrange": "timestamp", "numrange": "numeric"}[range_type]
+        points = [*values, *(["1.10", "1e30", "-0.00012345", "10000"] if value_type == "numeric" else []), NULL]
+        w.product("RANGE_CONTAINS", "bool", [range_type, value_type, "int4"], "({0} @> {1})", {0: some, 1: points, 2: [form]})
+        w.product("RANGE_CONTAINS", "bool", [multirange_type, value_type, "int4"], "({0} @> {1})", {0: several, 1: points[:-1], 2: [form]})
+        if value_type == "numeric":
             continue
-        value_type = {"int4range": "int4", "int8range": "int8", "daterange": "date", "tsrange": "timestamp"}[range_type]
         for t, choice in ((range_type, some), (multirange_type, several)):
             w.product("RANGE_LOWER", value_type, [t, "int4"], "lower({0})", {0: choice, 1: [form]})
             w.product("RANGE_UPPER", value_type, [t, "int4"], "upper({0})", {0: choice, 1: [form]})
         w.product("RANGE_INTERSECT", range_type, [range_type, range_type, "int4"], "({0} * {1})", {0: some, 1: some, 2: [form]})
-        w.product("RANGE_CONTAINS", "bool", [range_type, value_type, "int4"], "({0} @> {1})", {0: some, 1: [*values, NULL], 2: [form]})
-        w.product("RANGE_CONTAINS", "bool", [multirange_type, value_type, "int4"], "({0} @> {1})", {0: several, 1: values, 2: [form]})
 
 
 def zoned(w):

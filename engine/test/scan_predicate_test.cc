@@ -12,6 +12,7 @@
 #include "random_columns.h"
 #include "segment/segment.h"
 #include "segment/segment_format.h"
+#include "vector/error.h"
 
 namespace penumbra {
 namespace {
@@ -23,6 +24,7 @@ class Builder {
 
   const Expr* Column() { return Keep(BuildColumn(column_, type_)); }
   const Expr* Constant(const PenumbraValue& value) { return Keep(BuildConstant(type_, value)); }
+  const Expr* Constant(PenumbraType type, const PenumbraValue& value) { return Keep(BuildConstant(type, value)); }
   const Expr* List(const std::vector<PenumbraValue>& values) {
     std::vector<uint64_t> words;
     std::vector<uint32_t> lengths;
@@ -256,7 +258,10 @@ void CheckPredicate(const Expr& expr, const Rows& rows, const void* segment, int
   if (bound == nullptr) return;
   ++counts->bound[EncodingName(segment)];
   for (uint32_t begin = 0; begin < rows.row_count();) {
-    const uint32_t count = std::min<uint32_t>(rows.row_count() - begin, 1 + random.Next() % kVectorRows);
+    const uint32_t to_next_vector = kVectorRows - begin % kVectorRows;
+    const uint32_t wanted =
+        random.Next() % 2 == 0 ? to_next_vector : 1 + static_cast<uint32_t>(random.Next() % kVectorRows);
+    const uint32_t count = std::min(rows.row_count() - begin, wanted);
     const Verdict part = bound->Check(begin, count);
     counts->skipped_vectors += part == Verdict::kNone;
     ExpectVerdict(part, passes, begin, count);
@@ -307,6 +312,162 @@ TEST(ScanPredicateTest, AgreesWithEvaluation) {
     }
   }
   EXPECT_GT(counts.skipped_vectors, 100);
+}
+
+// Ranges and multiranges as strings (penumbra/types.h), with bounds near a value that rises with the rows.
+class RandomRanges {
+ public:
+  RandomRanges(int form, int finite_percent, RandomColumns& random)
+      : form_(form), finite_percent_(static_cast<uint64_t>(finite_percent)), random_(random) {}
+
+  PenumbraType type() const { return form_ == PENUMBRA_RANGE_OF_NUMERIC ? PENUMBRA_BPCHAR : PENUMBRA_TEXT; }
+  std::string Make(int64_t near, bool is_multirange = false) {
+    std::string image = form_ == PENUMBRA_RANGE_OF_NUMERIC ? "" : "\3";
+    if (random_.Next() % 100 < finite_percent_) return image + Range(near, near + 1 + Small(9), true, true);
+    if (!is_multirange && random_.Next() % 8 > 0) {
+      return random_.Next() % 8 == 0 ? image + '\0'
+                                     : image + Range(near, near + 1 + Small(9), Small(4) > 0, Small(4) > 0);
+    }
+    const int64_t count = Small(4);
+    for (int64_t i = 0; i < count; ++i) {
+      image += Range(near, near + 1 + Small(3), i > 0 || Small(4) > 0, i + 1 < count || Small(4) > 0);
+      near += 5 + Small(9);
+    }
+    return image;
+  }
+  PenumbraValue Value(int64_t near) {
+    PenumbraValue value = {};
+    value.integer = near + Small(9);
+    return value;
+  }
+
+ private:
+  int64_t Small(uint64_t count) { return static_cast<int64_t>(random_.Next() % count); }
+  std::string Range(int64_t begin, int64_t end, bool has_begin, bool has_end) {
+    return '\1' + (has_begin ? Bound(begin) : std::string(1, '\0')) + (has_end ? Bound(end) : std::string(1, '\2'));
+  }
+  std::string Bound(int64_t value) {
+    std::string bytes = "\1";
+    if (form_ == PENUMBRA_RANGE_OF_NUMERIC) {
+      const auto high = value / 100 + 1, low = value % 100 + 1;
+      const char digits[] = {
+          3, '\x80', 0, static_cast<char>(high >> 8), static_cast<char>(high), 0, static_cast<char>(low), 0, 0};
+      bytes.append(digits, sizeof(digits));
+    } else {
+      const uint64_t number = static_cast<uint64_t>(value) ^ uint64_t { 1 } << (8 * form_ - 1);
+      for (int byte = form_ - 1; byte >= 0; --byte) bytes += static_cast<char>(number >> (8 * byte));
+    }
+    return bytes + static_cast<char>(Small(3) == 0);
+  }
+
+  const int form_;
+  const uint64_t finite_percent_;
+  RandomColumns& random_;
+};
+
+// What was changed is refused, or is read without leaving its bytes.
+void CheckCorrupted(const Expr& expr, const void* segment, size_t bytes, const Session& session,
+                    RandomColumns& random) {
+  const std::unique_ptr<ScanPredicate> predicate = ScanPredicate::Compile(expr);
+  const std::unique_ptr<void, decltype(&std::free)> copy(std::aligned_alloc(64, bytes), &std::free);
+  char* begin = static_cast<char*>(copy.get());
+  std::memcpy(begin, segment, bytes);
+  for (uint64_t flips = 1 + random.Next() % 3; flips > 0; --flips) {
+    const size_t where = random.Next() % (random.Next() % 2 == 0 ? sizeof(SegmentHeader) : bytes);
+    begin[where] = static_cast<char>(begin[where] ^ (1 << random.Next() % 8));
+  }
+  try {
+    CheckSegment(begin, bytes);
+  } catch (const EngineError& error) {
+    EXPECT_EQ(error.code(), PENUMBRA_CORRUPT);
+    return;
+  }
+  Arena arena;
+  const SegmentReader reader(begin, &arena);
+  EvalContext context{arena, session};
+  predicate->Check(reader.zone_map());
+  const std::unique_ptr<ScanPredicate::Bound> bound = predicate->Bind(reader, context);
+  if (bound == nullptr) return;
+  for (uint32_t row = 0; row < reader.rows(); row += kVectorRows) {
+    const uint32_t count = std::min(kVectorRows, reader.rows() - row);
+    uint64_t bits[kValidityWords];
+    kernels::SetBits(bits, count);
+    bound->Check(row, count);
+    bound->Apply(row, count, bits, context);
+  }
+}
+
+void CheckRangeConditions(int form, int finite_percent, int null_percent, uint32_t distinct, RandomColumns& random,
+                          Counts* counts) {
+  constexpr uint32_t kRows = 9000;
+  RandomRanges ranges(form, finite_percent, random);
+  TestColumn column(ranges.type());
+  for (uint32_t row = 0; row < kRows; ++row) {
+    if (random.Next() % 100 < static_cast<uint64_t>(null_percent)) {
+      column.AddNull();
+    } else if (row >= distinct) {
+      const uint32_t other = static_cast<uint32_t>(random.Next() % distinct);
+      column.is_null(other) ? column.AddNull() : column.AddBytes(column.bytes(other));
+    } else {
+      column.AddBytes(ranges.Make(row));
+    }
+  }
+  const Rows rows = MakeRows(column);
+  size_t bytes;
+  const std::unique_ptr<void, decltype(&std::free)> segment(EncodeSegment(rows, 0, &bytes), &std::free);
+  CheckSegment(segment.get(), bytes);
+  Builder builder(ranges.type(), 0);
+  const PenumbraType value_type = form == 8 ? PENUMBRA_TIMESTAMP : PENUMBRA_DATE;
+  for (int i = 0; i < 120; ++i) {
+    SCOPED_TRACE(testing::Message() << "form " << form << " finite " << finite_percent << "% nulls " << null_percent
+                                    << "% distinct " << distinct << " condition " << i);
+    const int64_t near = static_cast<int64_t>(random.Next() % kRows);
+    std::string image = ranges.Make(near, random.Next() % 4 == 0);
+    PenumbraValue value = ranges.Value(near);
+    value.bytes = image.data();
+    value.bytes_length = static_cast<uint32_t>(image.size());
+    const Expr* form_argument = builder.Constant(PENUMBRA_INT4, {.integer = form});
+    const bool is_numeric = form == PENUMBRA_RANGE_OF_NUMERIC;
+    const uint64_t kind = random.Next() % (is_numeric ? 6 : 8);
+    const Expr* expr;
+    if (kind < 6) {
+      const Expr* other =
+          is_numeric || random.Next() % 3 > 0 ? builder.Constant(value) : builder.Constant(value_type, value);
+      std::vector<const Expr*> args = {builder.Column(), other, form_argument};
+      if (random.Next() % 2 == 0) std::swap(args[0], args[1]);
+      expr = builder.Call(static_cast<PenumbraFunction>(PENUMBRA_FN_RANGE_CONTAINS + kind), args);
+    } else {
+      const PenumbraFunction function = kind == 6 ? PENUMBRA_FN_RANGE_LOWER : PENUMBRA_FN_RANGE_UPPER;
+      std::vector<const Expr*> args = {builder.Call(function, {builder.Column(), form_argument}, value_type),
+                                       builder.Constant(value_type, value)};
+      if (random.Next() % 2 == 0) std::swap(args[0], args[1]);
+      expr = builder.Call(static_cast<PenumbraFunction>(PENUMBRA_FN_EQ + random.Next() % 6), args);
+    }
+    ASSERT_NE(expr, nullptr);
+    CheckPredicate(*expr, rows, segment.get(), 0, builder.session(), random, counts);
+    if (testing::Test::HasFatalFailure()) return;
+    CheckCorrupted(*expr, segment.get(), bytes, builder.session(), random);
+  }
+}
+
+TEST(ScanPredicateTest, RangesAgreeWithEvaluation) {
+  RandomColumns random(13);
+  Counts counts;
+  for (int form : {PENUMBRA_RANGE_OF_INT4, PENUMBRA_RANGE_OF_INT8, PENUMBRA_RANGE_OF_NUMERIC}) {
+    for (int finite_percent : {0, 90, 100}) {
+      for (int null_percent : {0, 10}) {
+        for (uint32_t distinct : {9000u, 300u}) {
+          CheckRangeConditions(form, finite_percent, null_percent, distinct, random, &counts);
+          if (testing::Test::HasFatalFailure()) return;
+        }
+      }
+    }
+  }
+  for (const char* encoding : {"plain", "dictionary"}) {
+    EXPECT_GT(counts.bound[encoding], 1000) << encoding;
+    EXPECT_TRUE(counts.verdicts.count({encoding, Verdict::kNone}) > 0) << encoding;
+  }
+  EXPECT_GT(counts.skipped_vectors, 1000);
 }
 
 // x IN (list) is x = e1 OR x = e2 ..., and so is x IN (e1, e2 ...), whatever the count makes of it.

@@ -480,7 +480,11 @@ def _fill_templates() -> None:
          "isempty({rng})", "lower_inc({rng})", "upper_inc({span})", "lower_inf({mr})", "upper_inf({span})")
     for operator in ("@>", "<@", "&&", "<<", ">>", "&<", "&>", "-|-"):
         _add("bool", 1, f"{{rng}} {operator} {{=rng}}", f"{{rng}} {operator} {{rng}}", f"{{span}} {operator} {{span}}", f"{{rng}} {operator} {{mr}}",
-             f"{{mr}} {operator} {{=rng}}")
+             f"{{mr}} {operator} {{=rng}}", f"{{=rng}} {operator} {{rng}}", f"{{span}} {operator} {{=span}}", f"{{=span}} {operator} {{span}}")
+    for operator in ("<", "<=", "=", ">=", ">"):
+        _add("bool", 1, f"(lower({{rng}}) {operator} {{=i4}})", f"({{=i4}} {operator} upper({{rng}}))", f"(upper({{span}}) {operator} {{=ts}})")
+    _add("bool", 1, *(f"int4range({{i2}}, {{i2}} + 5, '{flags}') @> {{i2}}::integer" for flags in ("[]", "(]", "()")),
+         "int8range({i2}, {i2} + 7, '(]') && int8range({i2} - 3, {i2} + 2, '[]')")
     _add("mr", 1, "int4multirange({rng}, '[3,4)')")
     _add("uuid", 1, "(md5({i4}::text))::uuid")
     _add("ts", 1, "make_timestamp(2020, 1 + {small} % 3, 5, {small}, 0, 1.5)", "({tz} AT TIME ZONE 'Asia/Tokyo')")

@@ -109,7 +109,7 @@ typedef enum PenumbraCollationUse {
   X(WIDTH_BUCKET, "width_bucket", EQUALITY, kUnknown) \
   /* OVERLAPS(a, b, c, d) of one type, timestamp or timestamptz */ \
   X(OVERLAPS, "overlaps", EQUALITY, kUnknown) \
-  /* of ranges and multiranges a, b, or integers as those ranges have; the last argument is a PenumbraRangeForm, an \
+  /* of ranges and multiranges a, b, or values as those ranges have; the last argument is a PenumbraRangeForm, an \
      int4 constant; the last of these gives a range, and takes ranges of integers alone */ \
   X(RANGE_CONTAINS, "@>", NONE, kUnknown) X(RANGE_OVERLAPS, "&&", NONE, kUnknown) X(RANGE_BEFORE, "<<", NONE, kUnknown) \
   X(RANGE_OVERLEFT, "&<", NONE, kUnknown) X(RANGE_OVERRIGHT, "&>", NONE, kUnknown) \

@@ -188,6 +188,22 @@ typedef struct PenumbraCollation {
 
 /* A span of rows [begin, end). */
 /*
+ * What is known of several ranges and multiranges in their form as strings (above). A multirange is one range from its
+ * begin to its end. The key of a bound is in the order of bounds, and may stand for several: of integers it is the
+ * value, and the least and greatest one where there is none; of numerics the first eight bytes of the bound.
+ */
+typedef struct PenumbraRangeZone {
+  int64_t begin_least; /* of those that are not empty; least > greatest: there are none */
+  int64_t begin_greatest;
+  int64_t end_least;
+  int64_t end_greatest;
+  uint32_t empty_count;
+  uint8_t form;  /* PenumbraRangeForm */
+  uint8_t flags; /* 0: nothing is known; else as in segment_format.h */
+  uint8_t zero[2];
+} PenumbraRangeZone;
+
+/*
  * What a whole segment's zone map says, so that an adapter can keep it without the segment: see
  * penumbra_segment_get_zone_map(). Bytes of the engine's, which mean the same as long as segments do.
  */
@@ -201,6 +217,7 @@ typedef struct PenumbraZoneMap {
   uint8_t numeric_form;
   uint8_t flags;
   uint8_t zero[3];
+  PenumbraRangeZone ranges; /* of strings that are ranges */
 } PenumbraZoneMap;
 
 typedef struct PenumbraRowRange {

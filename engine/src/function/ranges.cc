@@ -1,189 +1,11 @@
 // Ranges and multiranges, as penumbra/types.h has them.
-#include <bit>
-#include <cstring>
-#include <string_view>
-#include <type_traits>
-
+#include "function/range_values.h"
 #include "function/registry.h"
 #include "function/text.h"
 #include "vector/vector_build.h"
 
 namespace penumbra {
 namespace {
-
-// A bound is a place between values: before or behind its own value, before all, or behind all. A range has the values
-// between its places, so an inclusive bound and an exclusive one are compared alike.
-
-enum : uint8_t { kBeforeAll, kFinite, kBehindAll };
-enum : uint8_t { kEmpty, kNotEmpty };
-
-// The place as a number: a bit for finite ones, the value with its sign bit inverted, and whether it is behind that.
-template <int kValueBytes>
-struct IntegerBound {
-  using Place = std::conditional_t<kValueBytes == 4, uint64_t, uint128>;
-  using Value = std::conditional_t<kValueBytes == 4, int32_t, int64_t>;
-  using Bits = std::make_unsigned_t<Value>;
-  static constexpr uint32_t kHeadBytes = 1;
-  static constexpr Bits kSignBit = Bits{1} << (8 * kValueBytes - 1);
-  static constexpr Place kFiniteBit = Place{1} << (8 * kValueBytes + 8);
-  static constexpr uint32_t kBytesMax = 1 + kValueBytes + 1;
-
-  static Bits Swap(Bits bits) {
-    if constexpr (kValueBytes == 4) {
-      return __builtin_bswap32(bits);
-    } else {
-      return __builtin_bswap64(bits);
-    }
-  }
-  // What is behind the bound; null: the bytes are no bound.
-  static const char* Read(const char* next, const char* end, Place* place) {
-    if (next == end) return nullptr;
-    const uint8_t kind = static_cast<uint8_t>(*next++);
-    *place = kind == kBeforeAll ? Place{0} : ~Place{0};
-    if (kind != kFinite) return next;
-    if (end - next < kValueBytes + 1) return nullptr;
-    Bits bits;
-    std::memcpy(&bits, next, sizeof(bits));
-    *place = kFiniteBit | Place{Swap(bits)} << 8 | static_cast<uint8_t>(next[kValueBytes]);
-    return next + kValueBytes + 1;
-  }
-  static char* Write(Place place, char* to) {
-    if (!IsFinite(place)) {
-      *to++ = static_cast<char>(place == 0 ? kBeforeAll : kBehindAll);
-      return to;
-    }
-    const Bits bits = Swap(static_cast<Bits>(place >> 8));
-    *to++ = kFinite;
-    std::memcpy(to, &bits, sizeof(bits));
-    to[kValueBytes] = IsBehind(place);
-    return to + kValueBytes + 1;
-  }
-  static bool IsFinite(Place place) { return place >= kFiniteBit && place != ~Place{0}; }
-  static bool IsBeforeAll(Place place) { return place == 0; }
-  static bool IsBehind(Place place) { return (place & 1) != 0; }
-  static Value ValueOf(Place place) { return static_cast<Value>(static_cast<Bits>(place >> 8) ^ kSignBit); }
-  static Place PlaceOf(Value value, bool is_behind) {
-    return kFiniteBit | Place{static_cast<Bits>(static_cast<Bits>(value) ^ kSignBit)} << 8 | is_behind;
-  }
-};
-
-// The place as the bytes of the bound, which are in order.
-struct NumericBound {
-  using Place = std::string_view;
-  static constexpr uint32_t kHeadBytes = 0;
-  // What a number begins with if it has digits.
-  enum : uint8_t { kNegative = 1, kPositive = 3 };
-
-  // Digits end with zeros, of a negative number with ones.
-  static const char* ReadDigits(const char* next, const char* end, bool is_negative) {
-    const uint16_t last = is_negative ? 0xFFFF : 0;
-    if (end - next < 2) return nullptr;
-    for (next += 2; end - next >= 2; next += 2) {
-      uint16_t digit;
-      std::memcpy(&digit, next, sizeof(digit));
-      if (digit == last) return next + 2;
-    }
-    return nullptr;
-  }
-  static const char* Read(const char* next, const char* end, Place* place) {
-    const char* begin = next;
-    if (next == end) return nullptr;
-    if (*next++ == kFinite) {
-      if (next == end) return nullptr;
-      const uint8_t kind = static_cast<uint8_t>(*next++);
-      if (kind == kNegative || kind == kPositive) next = ReadDigits(next, end, kind == kNegative);
-      if (next == nullptr || next >= end) return nullptr;
-      ++next;
-    }
-    *place = Place(begin, static_cast<size_t>(next - begin));
-    return next;
-  }
-  static bool IsFinite(Place place) { return !place.empty() && place[0] == kFinite; }
-  static bool IsBeforeAll(Place place) { return !place.empty() && place[0] == kBeforeAll; }
-  static bool IsBehind(Place place) { return place.back() != 0; }
-};
-
-// The engine's values that a range of such bounds can have in it; of numerics none.
-template <typename Bound>
-constexpr bool kHasValues = !std::is_same_v<Bound, NumericBound>;
-template <typename Bound>
-using ValueOf = typename std::conditional_t<kHasValues<Bound>, Bound, IntegerBound<4>>::Value;
-
-template <typename Bound>
-struct Interval {
-  typename Bound::Place begin{}, end{};
-};
-
-template <typename Bound>
-Interval<Bound> IntervalOf(ValueOf<Bound> value) {
-  return {Bound::PlaceOf(value, false), Bound::PlaceOf(value, true)};
-}
-
-// Where the bytes of an image end that compare: those of numerics may have a tail behind them (penumbra/types.h).
-template <typename Bound>
-const char* EndOf(const StringRef& image) {
-  const uint32_t tail = kHasValues<Bound> ? 0 : penumbra_tail_bytes(image.data(), image.length);
-  return image.data() + image.length - tail;
-}
-
-// The ranges of a value one by one, without empty ones. A null row's bytes may be any.
-template <typename Bound>
-class Cursor {
- public:
-  Cursor() = default;
-  explicit Cursor(const StringRef& image)
-      : next_(image.data() + std::min(image.length, Bound::kHeadBytes)), end_(EndOf<Bound>(image)) {}
-
-  bool Next(Interval<Bound>* interval) {
-    while (next_ != end_) {
-      const char kind = *next_++;
-      if (kind == kEmpty) continue;
-      if (kind != kNotEmpty) break;
-      const char* next = Bound::Read(next_, end_, &interval->begin);
-      if (next != nullptr) next = Bound::Read(next, end_, &interval->end);
-      if (next == nullptr) break;
-      next_ = next;
-      return true;
-    }
-    next_ = end_;
-    return false;
-  }
-  bool is_at_end() const { return next_ == end_; }
-
- private:
-  const char *next_ = nullptr, *end_ = nullptr;
-};
-
-template <typename Bound>
-struct Ranges {
-  Interval<Bound> first;
-  Interval<Bound> hull;  // from the begin of the first range to the end of the last
-  Cursor<Bound> others;  // behind the first
-  bool is_empty = true;
-  bool is_single = true;
-
-  Ranges() = default;
-  explicit Ranges(const StringRef& image) : others(image) {
-    is_empty = !others.Next(&first);
-    hull = first;
-    if (others.is_at_end()) return;
-    Cursor<Bound> cursor = others;
-    for (Interval<Bound> next; cursor.Next(&next); is_single = false) hull.end = next.end;
-  }
-  explicit Ranges(const Interval<Bound>& only) : first(only), hull(only), is_empty(false) {}
-};
-
-// Whether the value is one range that is not empty, as most are. Behind it there may be empty ones: short images end
-// so.
-template <typename Bound>
-bool ReadSingle(const StringRef& image, Interval<Bound>* interval) {
-  const char *next = image.data() + Bound::kHeadBytes, *end = EndOf<Bound>(image);
-  if (image.length <= Bound::kHeadBytes || *next++ != kNotEmpty) return false;
-  next = Bound::Read(next, end, &interval->begin);
-  if (next != nullptr) next = Bound::Read(next, end, &interval->end);
-  while (next != nullptr && next != end && *next == kEmpty) ++next;
-  return next == end;
-}
 
 template <typename Bound>
 bool Contains(const Ranges<Bound>& a, const Ranges<Bound>& b) {
@@ -236,7 +58,7 @@ bool TestPair(const Ranges<Bound>& a, const Ranges<Bound>& b) {
   return !a.is_empty && !b.is_empty && TestIntervals<kFunction>(a.hull, b.hull);
 }
 
-// Of a vector of ranges or of integers, each of which is the range that has nothing else in it. Constants are read
+// Of a vector of ranges or of values, each of which is the range that has nothing else in it. Constants are read
 // once.
 template <typename Bound>
 class RangesOf {
@@ -244,8 +66,8 @@ class RangesOf {
   RangesOf(const Vector& v, uint32_t rows, Arena& arena) : are_values_(!IsStringType(v.type)) {
     if (!are_values_) {
       images_ = ViewOf<StringRef>(v, rows, arena);
-    } else if constexpr (kHasValues<Bound>) {
-      values_ = ViewOf<ValueOf<Bound>>(v, rows, arena);
+    } else {
+      values_ = ValueIntervals<Bound>(v, rows, arena);
     }
     is_constant_ = v.is_constant();
     if (is_constant_) constant_ = Read(0);
@@ -257,25 +79,20 @@ class RangesOf {
       *interval = constant_.hull;
       return constant_.is_single && !constant_.is_empty;
     }
-    if constexpr (kHasValues<Bound>) {
-      if (are_values_) {
-        *interval = IntervalOf<Bound>(values_[row]);
-        return true;
-      }
+    if (are_values_) {
+      *interval = values_[row];
+      return true;
     }
     return ReadSingle(images_[row], interval);
   }
 
  private:
   Ranges<Bound> Read(uint32_t row) const {
-    if constexpr (kHasValues<Bound>) {
-      if (are_values_) return Ranges<Bound>(IntervalOf<Bound>(values_[row]));
-    }
-    return Ranges<Bound>(images_[row]);
+    return are_values_ ? Ranges<Bound>(values_[row]) : Ranges<Bound>(images_[row]);
   }
 
   View<StringRef> images_{};
-  View<ValueOf<Bound>> values_{};
+  ValueIntervals<Bound> values_;
   bool are_values_, is_constant_;
   Ranges<Bound> constant_;
 };
@@ -316,15 +133,13 @@ Vector EvaluateBound(const Expr& expr, const Vector* args, uint32_t rows, EvalCo
   auto* out = context.arena.AllocateArray<ValueOf<Bound>>(rows);
   uint64_t* is_finite = context.arena.AllocateArray<uint64_t>(kValidityWords);
   PackTests(rows, is_finite, [&](uint32_t i) {
-    Interval<Bound> hull;
-    bool is_empty = false;
-    if (!ReadSingle(images[i], &hull)) {
-      const Ranges<Bound> ranges(images[i]);
-      hull = ranges.hull;
-      is_empty = ranges.is_empty;
+    if (const char* value = FindFinite<Bound>(images[i])) {
+      out[i] = Bound::ValueOf(Bound::PlaceAt(kIsLower ? value : value + Bound::kBytesMax));
+      return true;
     }
-    const auto place = kIsLower ? hull.begin : hull.end;
-    const bool is_there = !is_empty && Bound::IsFinite(place);
+    const Ranges<Bound> ranges(images[i]);
+    const auto place = kIsLower ? ranges.hull.begin : ranges.hull.end;
+    const bool is_there = !ranges.is_empty && Bound::IsFinite(place);
     out[i] = is_there ? Bound::ValueOf(place) : 0;
     return is_there;
   });
@@ -350,13 +165,6 @@ Vector EvaluateIntersection(const Expr& expr, const Vector* args, uint32_t rows,
     return WriteRange<Bound>(*image.data(), {std::max(a.hull.begin, b.hull.begin), std::min(a.hull.end, b.hull.end)},
                              context.arena);
   });
-}
-
-// Whether values of the type can be in such ranges.
-template <typename Bound>
-bool IsValueOf(PenumbraType type) {
-  if constexpr (!kHasValues<Bound>) return false;
-  return IsIntegerType(type, NumericForm::kPayload) && FlatWidth(type, NumericForm::kPayload) == sizeof(ValueOf<Bound>);
 }
 
 template <typename Bound>

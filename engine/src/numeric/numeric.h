@@ -129,6 +129,10 @@ uint32_t IntegerToPayload(int128 value, int scale, char* out);
 // Writes the text of a finite number, as numeric_out; returns its length. 0: it is not one, or the text may need more
 // than `room` bytes.
 uint32_t WritePayloadText(std::string_view payload, char* out, uint32_t room);
+// The bytes of a number that are in the order of numbers, as ranges have them (penumbra/types.h); returns their end. At
+// most the payload's bytes and kOrderedBytesMore are written.
+constexpr uint32_t kOrderedBytesMore = 5;
+char* WriteOrderedBytes(std::string_view payload, char* out);
 // Canonical bytes: equal values of any scale and form have equal bytes; short ones fit in a
 // StringRef inline. For hashing and grouping only (not stored, not ordered).
 constexpr uint32_t kCanonicalInlineBytes = 12;

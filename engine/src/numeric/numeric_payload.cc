@@ -214,6 +214,28 @@ uint32_t IntegerToPayload(int128 value, int scale, char* out) {
   return header_bytes + digits.count * static_cast<uint32_t>(sizeof(int16_t));
 }
 
+char* WriteOrderedBytes(std::string_view payload, char* out) {
+  enum : uint8_t { kMinusInfinity, kNegative, kZero, kPositive, kPlusInfinity, kNotANumber };
+  PackedNumber number;
+  if (!UnpackPayload(payload.data(), static_cast<uint32_t>(payload.size()), &number)) {
+    const uint16_t header = payload.size() < 2 ? 0 : PayloadHeader(payload.data());
+    *out++ = header == kSpecialNaN ? kNotANumber : header == kSpecialPositiveInfinity ? kPlusInfinity : kMinusInfinity;
+    return out;
+  }
+  *out++ = number.digit_count == 0 ? kZero : number.negative ? kNegative : kPositive;
+  if (number.digit_count == 0) return out;
+  const uint16_t mask = number.negative ? 0xFFFF : 0;
+  const auto write = [&out, mask](uint32_t value) {
+    const uint16_t bytes = __builtin_bswap16(static_cast<uint16_t>(value) ^ mask);
+    std::memcpy(out, &bytes, sizeof(bytes));
+    out += sizeof(bytes);
+  };
+  write(static_cast<uint32_t>(number.weight) ^ 0x8000);
+  for (uint32_t i = 0; i < number.digit_count; ++i) write(static_cast<uint32_t>(number.Digit(i)) + 1);
+  write(0);
+  return out;
+}
+
 // Reads PostgreSQL's bytes in any form that it stores. Bytes of no such form are reported as corruption.
 Decimal Decimal::FromPayload(std::string_view payload) {
   PackedNumber number;

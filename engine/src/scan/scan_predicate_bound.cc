@@ -255,6 +255,13 @@ BoundPredicate BindTableOf(const SegmentView& segment, std::vector<uint8_t> trut
 
 }  // namespace
 
+void EvaluateOnColumn(const ColumnExpr& expr, const Vector& values, uint32_t rows, EvalContext& context, Truth* truth) {
+  std::vector<Vector> columns(static_cast<size_t>(expr.column) + 1);
+  columns[expr.column] = values;
+  const Batch batch = {rows, static_cast<uint32_t>(columns.size()), columns.data()};
+  EvaluateTruth(expr.expr, batch, context, truth);
+}
+
 void ValueBound::Apply(uint32_t begin, uint32_t count, uint64_t* bits, EvalContext& context) {
   uint64_t truth[kValidityWords];
   const uint64_t* validity = segment_.part<uint64_t>(kValidity);

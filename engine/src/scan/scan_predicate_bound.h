@@ -15,6 +15,14 @@ namespace penumbra {
 
 using BoundPredicate = std::unique_ptr<ScanPredicate::Bound>;
 
+// An expression over one column of a batch.
+struct ColumnExpr {
+  const Expr& expr;
+  int column;
+};
+// Its truth of `rows` values.
+void EvaluateOnColumn(const ColumnExpr& expr, const Vector& values, uint32_t rows, EvalContext& context, Truth* truth);
+
 // What most of them share: the truth of values, then that of nulls.
 class ValueBound : public ScanPredicate::Bound {
  public:

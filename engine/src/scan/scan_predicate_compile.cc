@@ -8,6 +8,7 @@
 #include "function/collation.h"
 #include "kernels/kernels.h"
 #include "scan/like_search.h"
+#include "scan/range_condition.h"
 #include "scan/regex_search.h"
 #include "scan/scan_predicate_bound.h"
 #include "scan/scan_predicate_ranges.h"
@@ -91,7 +92,11 @@ KeyDomain DomainOf(PenumbraType type, int scale) {
 class ColumnPredicate final : public ScanPredicate {
  public:
   ColumnPredicate(const Expr& expr, int column, PenumbraType type)
-      : expr_(expr), column_(column), type_(type), search_(FindSearch(expr)) {
+      : expr_(expr),
+        column_(column),
+        type_(type),
+        search_(FindSearch(expr)),
+        range_condition_(RangeCondition::Find(expr)) {
     // The ranges of a numeric depend on the scale of each segment.
     if (type != PENUMBRA_INTERVAL && type != PENUMBRA_NUMERIC) ranges_ = CompileRanges(expr, DomainOf(type, 0));
   }
@@ -109,7 +114,6 @@ class ColumnPredicate final : public ScanPredicate {
   // Appends the truth of each of `values`, flat without nulls.
   void EvaluateValues(const Vector& values, uint32_t count, EvalContext& context, std::vector<uint8_t>* truth) const;
   std::vector<uint8_t> EvaluateCodes(const SegmentView& segment, uint32_t codes, EvalContext& context) const;
-  void EvaluateBatch(const Vector& values, uint32_t rows, EvalContext& context, Truth* truth) const;
 
   const Expr& expr_;
   const int column_;
@@ -118,6 +122,7 @@ class ColumnPredicate final : public ScanPredicate {
   mutable std::mutex mutex_;
   mutable std::map<int, std::optional<RangeSet>> ranges_by_scale_;
   const std::unique_ptr<const TextSearch> search_;
+  const std::unique_ptr<const RangeCondition> range_condition_;
 };
 
 const std::optional<RangeSet>& ColumnPredicate::RangesFor(NumericForm form, int scale) const {
@@ -136,6 +141,7 @@ Verdict ColumnPredicate::Check(const PenumbraZoneMap& zone_map) const {
     if (zone_map.null_count == zone_map.rows) return nulls_pass ? Verdict::kAll : Verdict::kNone;
     return Verdict::kSome;
   }
+  if (range_condition_ != nullptr) return range_condition_->Check(zone_map.ranges, zone_map.null_count > 0);
   const std::optional<RangeSet>& ranges = RangesFor(static_cast<NumericForm>(zone_map.numeric_form), zone_map.scale);
   if (!ranges) return Verdict::kSome;
   if (zone_map.null_count == zone_map.rows) return Verdict::kNone;
@@ -146,20 +152,13 @@ Verdict ColumnPredicate::Check(const PenumbraZoneMap& zone_map) const {
   return Verdict::kSome;
 }
 
-void ColumnPredicate::EvaluateBatch(const Vector& values, uint32_t rows, EvalContext& context, Truth* truth) const {
-  std::vector<Vector> columns(static_cast<size_t>(column_) + 1);
-  columns[column_] = values;
-  const Batch batch = {rows, static_cast<uint32_t>(columns.size()), columns.data()};
-  EvaluateTruth(expr_, batch, context, truth);
-}
-
 bool ColumnPredicate::IsTrueForNull(EvalContext& context) const {
   Vector null;
   null.type = type_;
   null.form = VectorForm::kConstant;
   EvalContext local = context.In(context.arena);
   Truth truth;
-  EvaluateBatch(null, 1, local, &truth);
+  EvaluateOnColumn({expr_, column_}, null, 1, local, &truth);
   return (truth.is_true[0] & 1) != 0;
 }
 
@@ -173,7 +172,7 @@ void ColumnPredicate::EvaluateValues(const Vector& values, uint32_t count, EvalC
     Vector part = values;
     part.data = values.values<char>() + size_t{begin} * width;
     Truth part_truth;
-    EvaluateBatch(part, rows, local, &part_truth);
+    EvaluateOnColumn({expr_, column_}, part, rows, local, &part_truth);
     const size_t before = truth->size();
     truth->resize(before + rows);
     kernels::BitsToBytes(part_truth.is_true, rows, truth->data() + before);
@@ -204,7 +203,7 @@ std::vector<uint8_t> ColumnPredicate::EvaluateCodes(const SegmentView& segment, 
 BoundPredicate ColumnPredicate::BindConstant(const SegmentReader& reader, EvalContext& context) const {
   EvalContext local = context.In(context.arena);
   Truth truth;
-  EvaluateBatch(reader.Decode(0, 1, context.arena), 1, local, &truth);
+  EvaluateOnColumn({expr_, column_}, reader.Decode(0, 1, context.arena), 1, local, &truth);
   return BindVerdict((truth.is_true[0] & 1) != 0 ? Verdict::kAll : Verdict::kNone);
 }
 
@@ -233,6 +232,7 @@ BoundPredicate ColumnPredicate::BindValues(const SegmentReader& reader, EvalCont
     return BindTable(segment, EvaluateCodes(segment, codes, context), IsTrueForNull(context));
   }
   if (segment.is_string_form()) {
+    if (range_condition_ != nullptr) return range_condition_->Bind(segment, {expr_, column_});
     if (search_ != nullptr) return BindSearch(segment, *search_, IsNegatedSearch(expr_.function));
     const Vector* text = FindEqualText(expr_);
     if (text != nullptr) {
@@ -247,7 +247,8 @@ std::unique_ptr<ScanPredicate::Bound> ColumnPredicate::Bind(const SegmentReader&
   if (segment.header().rows == 0) return BindVerdict(Verdict::kNone);
   if (IsNullTest(expr_)) return BindNullTest(segment, expr_.function == PENUMBRA_FN_IS_NULL);
   if (segment.encoding() == Encoding::kConstant) return BindConstant(reader, context);
-  return BindValues(reader, context);
+  BoundPredicate bound = BindValues(reader, context);
+  return range_condition_ == nullptr ? std::move(bound) : range_condition_->WithZones(segment, std::move(bound));
 }
 
 }  // namespace

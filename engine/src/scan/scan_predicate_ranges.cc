@@ -191,16 +191,6 @@ RangeSet PrefixRangesOfComparison(PenumbraFunction function, const KeyPosition& 
   }
 }
 
-PenumbraFunction Mirror(PenumbraFunction function) {
-  switch (function) {
-    case PENUMBRA_FN_LT: return PENUMBRA_FN_GT;
-    case PENUMBRA_FN_LE: return PENUMBRA_FN_GE;
-    case PENUMBRA_FN_GT: return PENUMBRA_FN_LT;
-    case PENUMBRA_FN_GE: return PENUMBRA_FN_LE;
-    default: return function;
-  }
-}
-
 std::optional<RangeSet> CompileComparison(const Expr& expr, const KeyDomain& domain) {
   // Bounds and ranges of keys are bytewise.
   if (expr.args.size() != 2 || expr.collation != nullptr) return std::nullopt;
@@ -259,6 +249,16 @@ std::optional<RangeSet> CompileConnective(const Expr& expr, const KeyDomain& dom
 }
 
 }  // namespace
+
+PenumbraFunction Mirror(PenumbraFunction function) {
+  switch (function) {
+    case PENUMBRA_FN_LT: return PENUMBRA_FN_GT;
+    case PENUMBRA_FN_LE: return PENUMBRA_FN_GE;
+    case PENUMBRA_FN_GT: return PENUMBRA_FN_LT;
+    case PENUMBRA_FN_GE: return PENUMBRA_FN_LE;
+    default: return function;
+  }
+}
 
 std::optional<RangeSet> CompileRanges(const Expr& expr, const KeyDomain& domain) {
   if (expr.kind == Expr::Kind::kColumn) {

@@ -48,6 +48,9 @@ class RangeSet {
   std::vector<Range> ranges_;
 };
 
+// The comparison with its sides swapped.
+PenumbraFunction Mirror(PenumbraFunction function);
+
 // The set of non-null values for which `expr` is true, if it is made of comparisons of its column
 // with constants, IN, AND, OR, NOT. Such an expression is never true for a null.
 std::optional<RangeSet> CompileRanges(const Expr& expr, const KeyDomain& domain);

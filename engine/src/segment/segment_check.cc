@@ -6,6 +6,7 @@
 
 #include "kernels/kernels.h"
 #include "numeric/numeric.h"
+#include "segment/range_zones.h"
 #include "segment/segment.h"
 #include "segment/segment_format.h"
 
@@ -283,6 +284,27 @@ void CheckIntegerBounds(const SegmentView& segment, const void* bytes) {
   if (all.is_any && segment.type() == PENUMBRA_BOOL) Require(all.least >= 0 && all.greatest <= 1, "value of a boolean");
 }
 
+// Conditions read ranges by what their zones say, so the zones are found again.
+void CheckRangeZones(const SegmentView& segment, const void* bytes) {
+  const auto* zones = segment.part<RangeZone>(kZones);
+  if (zones == nullptr) return;
+  const SegmentHeader& header = segment.header();
+  Require(IsStringType(segment.type()) && segment.encoding() != Encoding::kCompressed, "zones of other values");
+  RequirePart(segment, kZones, uint64_t{VectorCount(header.rows)} * sizeof(RangeZone));
+  SegmentReader reader(bytes);
+  Arena arena;
+  for (uint32_t begin = 0; begin < header.rows; begin += kVectorRows) {
+    const uint32_t count = std::min(kVectorRows, header.rows - begin);
+    const RangeZone& zone = zones[begin / kVectorRows];
+    arena.Reset();
+    const Vector ranges = Flatten(reader.Decode(begin, count, arena), count, arena);
+    RangeZone found;
+    Require(zone.form == zones[0].form && FindRangeZone(zone.form, ranges, count, &found) &&
+                std::memcmp(&zone, &found, sizeof(zone)) == 0,
+            "bounds of ranges");
+  }
+}
+
 template <typename T>
 void CheckFloatBoundsOf(const SegmentView& segment, const void* bytes) {
   const SegmentHeader& header = segment.header();
@@ -389,7 +411,7 @@ void CheckSegment(const void* bytes, size_t segment_bytes) {
   if (segment.is_integer()) {
     CheckIntegerBounds(segment, bytes);
   } else {
-    RequireAbsent(segment, kZones);
+    CheckRangeZones(segment, bytes);
     CheckFloatBounds(segment, bytes);
   }
   if (segment.type() == PENUMBRA_NUMERIC && segment.numeric_form() == NumericForm::kInt128) CheckInt128Bounds(segment);

@@ -2,6 +2,7 @@
 #include <lz4.h>
 
 #include "numeric/numeric.h"
+#include "segment/range_zones.h"
 #include "segment/segment_encode.h"
 
 namespace penumbra {
@@ -69,6 +70,10 @@ void SetInt128Bounds(const RowsColumn& column, const std::vector<int128>& values
     greatest = std::max(greatest, Saturate(values[row]));
   }
   SetBounds(least, greatest, false, writer);
+}
+
+void SetRangeZones(const std::vector<RangeZone>& zones, SegmentWriter* writer) {
+  if (!zones.empty()) writer->SetPart(kZones, zones.data(), zones.size() * sizeof(RangeZone));
 }
 
 // The parts of a string column, plain; kept alive until the segment is written.
@@ -209,6 +214,7 @@ void* EncodeStrings(const RowsColumn& column, uint32_t rows, size_t* segment_byt
   }
   const size_t total = column.variable_bytes();
   if (IsStringType(column.type)) header.numeric_form = 0;
+  const std::vector<RangeZone> zones = FindRangeZones(column, rows);
   const uint8_t length_bytes = LengthBytes(column, rows);
   const size_t plain_size = total + size_t{length_bytes} * rows;
   header.plain_bytes = total + uint64_t{rows} * sizeof(uint32_t);
@@ -223,8 +229,10 @@ void* EncodeStrings(const RowsColumn& column, uint32_t rows, size_t* segment_byt
       writer.SetPart(kBytes, dictionary.entries[0].data(), dictionary.entries[0].size());
       return writer.Finish(segment_bytes);
     }
-    if (IsDictionarySmaller(dictionary, rows, plain_size))
+    if (IsDictionarySmaller(dictionary, rows, plain_size)) {
+      SetRangeZones(zones, &writer);
       return WriteStringDictionary(dictionary, &writer, segment_bytes);
+    }
   }
   SetRowBounds(column, rows, &writer);
   StringParts parts = MakeLengths(column, rows, length_bytes);
@@ -241,6 +249,7 @@ void* EncodeStrings(const RowsColumn& column, uint32_t rows, size_t* segment_byt
     return writer.Finish(segment_bytes);
   }
   header.encoding = static_cast<uint8_t>(Encoding::kPlain);
+  SetRangeZones(zones, &writer);
   writer.SetPart(kBytes, column.bytes.data(), total);
   return writer.Finish(segment_bytes);
 }

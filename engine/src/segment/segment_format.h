@@ -56,6 +56,8 @@
 //       are the writer's word: a wrong one loses rows, as any wrong value would, but is no wrong read
 //   I7  BOOL values are 0 or 1
 //   I8  entries of a dictionary of text or uuid ascend bytewise, and each one belongs to a valid row
+//   I9  strings have zones only if all of their valid rows are ranges or multiranges of one form (penumbra/types.h).
+//       These are the bounds and flags of the vector's rows
 //
 // Order keys map values to int64 so that a <= b in PostgreSQL's order implies key(a) <= key(b):
 // integers are their own key; floats by FloatKey(); strings (bpchar without trailing blanks or a tail) and
@@ -127,6 +129,14 @@ struct SegmentZone {
   int64_t greatest;
 };
 static_assert(sizeof(SegmentZone) == 16);
+
+// The zone of one vector of strings that are ranges.
+using RangeZone = PenumbraRangeZone;
+static_assert(sizeof(RangeZone) == 40 && offsetof(RangeZone, empty_count) == 32);
+
+// kAllSingle: no multirange of several ranges. kAllFinite: each row is one range of integers with two finite bounds, so
+// that all have the same length. kAllBefore: no such bound is behind its value.
+enum RangeZoneFlag : uint8_t { kIsRangeZone = 1, kAllSingle = 2, kAllFinite = 4, kAllBefore = 8 };
 
 // Of a frame with codes of 1 or 2 bytes: how many codes there can be.
 inline uint32_t FrameCodeCount(const SegmentHeader& header) {

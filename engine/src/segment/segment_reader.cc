@@ -4,6 +4,7 @@
 
 #include "expression/code_domain.h"
 #include "kernels/kernels.h"
+#include "segment/range_zones.h"
 #include "segment/segment.h"
 #include "segment/segment_format.h"
 #include "segment/segment_strings.h"
@@ -241,7 +242,8 @@ uint32_t SegmentReader::rows() const { return SegmentView(segment_).header().row
 uint32_t SegmentReader::null_count() const { return SegmentView(segment_).header().null_count; }
 
 PenumbraZoneMap SegmentReader::zone_map() const {
-  const SegmentHeader& header = SegmentView(segment_).header();
+  const SegmentView segment(segment_);
+  const SegmentHeader& header = segment.header();
   return {.least = header.least,
           .greatest = header.greatest,
           .rows = header.rows,
@@ -250,7 +252,8 @@ PenumbraZoneMap SegmentReader::zone_map() const {
           .type = header.type,
           .numeric_form = header.numeric_form,
           .flags = header.flags,
-          .zero = {}};
+          .zero = {},
+          .ranges = UniteRangeZones(segment)};
 }
 
 const Vector* SegmentReader::Dictionary(Arena& arena) const {

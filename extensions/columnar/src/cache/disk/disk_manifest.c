@@ -28,7 +28,7 @@
 #define NUMBERS_FILE	DISK_DIRECTORY "/numbers"
 
 /* "PENUTIER"; the last digits count the formats of manifest and headers. */
-#define MANIFEST_MAGIC	UINT64CONST(0x50454E5554490005)
+#define MANIFEST_MAGIC	UINT64CONST(0x50454E5554490006)
 
 typedef struct Manifest
 {

@@ -5,7 +5,8 @@
  *
  * tsrange(a, b) is not made: its operators are comparisons of what it is made of, in which
  * NULL is no bound.  PostgreSQL raises an error where the bounds are in no order, and so does the
- * engine's expression, for which the ordinary plan runs.
+ * engine's expression, for which the ordinary plan runs.  It also runs where a bound of integers or dates has no value
+ * behind it.
  *
  *-------------------------------------------------------------------------
  */
@@ -13,9 +14,11 @@
 
 #include "access/stratnum.h"
 #include "catalog/pg_type.h"
+#include "datatype/timestamp.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "utils/builtins.h"
+#include "utils/date.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/rangetypes.h"
@@ -34,7 +37,7 @@ typedef struct MadeRange
 	Node	   *upper;
 	bool		has_lower;		/* it is in the range */
 	bool		has_upper;
-	bool		is_constant;	/* and not empty */
+	List	   *refused;		/* conditions: where one is true PostgreSQL makes the range, or raises an error */
 } MadeRange;
 
 /* Which bounds are in the range, as "[)" tells; false: the third argument does not tell. */
@@ -59,10 +62,49 @@ without_null(Node *bound)
 	return IsA(bound, Const) && ((Const *) bound)->constisnull ? NULL : bound;
 }
 
-/* PostgreSQL writes ranges of integers and dates as [a, b), for which it may have to add one to a bound. */
+static Const *
+constant_of(Oid type, int64 value)
+{
+	return range_form_constant(type, type == INT8OID ? Int64GetDatum(value) : Int32GetDatum((int32) value));
+}
+
+/* The value behind that of a bound.  Infinite dates, which PostgreSQL leaves alone, and the last value are refused. */
+static Node *
+next_value(MadeRange *range, Node *bound)
+{
+	Oid			function = range->type == INT4OID ? F_INT4PL : range->type == INT8OID ? F_INT8PL : F_DATE_PLI;
+	Const	   *one = constant_of(range->type == INT8OID ? INT8OID : INT4OID, 1);
+	int64		last = range->type == INT4OID ? PG_INT32_MAX : range->type == INT8OID ? PG_INT64_MAX : DATE_END_JULIAN -
+		POSTGRES_EPOCH_JDATE - 1;
+
+	if (bound == NULL)
+		return NULL;
+	range->refused = lappend(range->refused, range_form_compare(range->type, BTGreaterEqualStrategyNumber, bound,
+																(Node *) constant_of(range->type, last)));
+	if (range->type == DATEOID)
+		range->refused = lappend(range->refused, range_form_compare(range->type, BTEqualStrategyNumber, bound,
+																	(Node *) constant_of(DATEOID, DATEVAL_NOBEGIN)));
+	return (Node *) makeFuncExpr(function, range->type, list_make2(bound, one), InvalidOid, InvalidOid,
+								 COERCE_EXPLICIT_CALL);
+}
+
+/* As PostgreSQL writes ranges of integers and dates: [a, b). */
+static void
+make_canonical(MadeRange *range)
+{
+	if (!range->has_lower)
+		range->lower = next_value(range, range->lower);
+	if (range->has_upper)
+		range->upper = next_value(range, range->upper);
+	range->has_lower = true;
+	range->has_upper = false;
+}
+
 static bool
 read_constructor(const FuncExpr *func, MadeRange *range)
 {
+	bool		is_discrete = false;
+
 	range->has_lower = true;
 	switch (func->funcid)
 	{
@@ -73,6 +115,11 @@ read_constructor(const FuncExpr *func, MadeRange *range)
 		case F_TSTZRANGE_TIMESTAMPTZ_TIMESTAMPTZ:
 		case F_NUMRANGE_NUMERIC_NUMERIC:
 			break;
+		case F_INT4RANGE_INT4_INT4_TEXT:
+		case F_INT8RANGE_INT8_INT8_TEXT:
+		case F_DATERANGE_DATE_DATE_TEXT:
+			is_discrete = true;
+			/* FALLTHROUGH */
 		case F_TSRANGE_TIMESTAMP_TIMESTAMP_TEXT:
 		case F_TSTZRANGE_TIMESTAMPTZ_TIMESTAMPTZ_TEXT:
 		case F_NUMRANGE_NUMERIC_NUMERIC_TEXT:
@@ -85,17 +132,18 @@ read_constructor(const FuncExpr *func, MadeRange *range)
 	range->type = get_range_subtype(func->funcresulttype);
 	range->lower = without_null(linitial(func->args));
 	range->upper = without_null(lsecond(func->args));
+	if (range->lower != NULL && range->upper != NULL)
+		range->refused = list_make1(range_form_compare(range->type, BTGreaterStrategyNumber, range->lower,
+													   range->upper));
+	if (is_discrete)
+		make_canonical(range);
 	return true;
 }
 
 static Node *
 value_of_bound(Oid type, const RangeBound *bound)
 {
-	int16		length;
-	bool		by_value;
-
-	get_typlenbyval(type, &length, &by_value);
-	return bound->infinite ? NULL : (Node *) makeConst(type, -1, InvalidOid, length, bound->val, false, by_value);
+	return bound->infinite ? NULL : (Node *) range_form_constant(type, bound->val);
 }
 
 static bool
@@ -115,7 +163,6 @@ read_constant(const Const *constant, MadeRange *range)
 	range->upper = value_of_bound(range->type, &upper);
 	range->has_lower = lower.inclusive;
 	range->has_upper = upper.inclusive;
-	range->is_constant = true;
 	return !is_empty;
 }
 
@@ -216,7 +263,13 @@ contains(const MadeRange *range, Node *value)
 	return choose(BOOLOID, is_null(value), makeBoolConst(false, true), all_of(conditions));
 }
 
-/* The condition, and an error where the bounds of a range are in no order. */
+static Node *
+any_of(List *conditions)
+{
+	return list_length(conditions) == 1 ? linitial(conditions) : (Node *) make_orclause(conditions);
+}
+
+/* The condition, and an error where a range is refused. */
 static PenumbraExpr
 translate_checked(Translation *translation, Node *condition, const MadeRange *ranges, int count)
 {
@@ -226,10 +279,9 @@ translate_checked(Translation *translation, Node *condition, const MadeRange *ra
 
 	for (int i = 0; i < count && is_taken; i++)
 	{
-		if (ranges[i].is_constant || ranges[i].lower == NULL || ranges[i].upper == NULL)
+		if (ranges[i].refused == NIL)
 			continue;
-		args[arg_count] = translate_expr(translation, range_form_compare(ranges[i].type, BTGreaterStrategyNumber,
-																		 ranges[i].lower, ranges[i].upper));
+		args[arg_count] = translate_expr(translation, any_of(ranges[i].refused));
 		is_taken = args[arg_count++] >= 0;
 		args[arg_count++] = is_taken ? translate_failure(translation, PENUMBRA_BOOL) : -1;
 	}
@@ -259,23 +311,17 @@ made_range_translate(Translation *translation, const FunctionMapping *mapping, L
 
 /* ---------------------------------------------------------------- bounds  */
 
+/* 1 / 0 if the range is refused. */
 static Node *
-integer(int32 value)
+is_made(const MadeRange *range)
 {
-	return (Node *) makeConst(INT4OID, -1, InvalidOid, sizeof(int32), Int32GetDatum(value), false, true);
-}
+	Node	   *divisor = choose(INT4OID, any_of(range->refused), (Node *) constant_of(INT4OID, 0),
+								 (Node *) constant_of(INT4OID, 1));
+	FuncExpr   *quotient = makeFuncExpr(F_INT4DIV, INT4OID, list_make2(constant_of(INT4OID, 1), divisor), InvalidOid,
+										InvalidOid, COERCE_EXPLICIT_CALL);
 
-/* 1 / 0 if the bounds are in no order. */
-static Node *
-is_in_order(const MadeRange *range)
-{
-	Node	   *divisor = choose(INT4OID, range_form_compare(range->type, BTGreaterStrategyNumber, range->lower,
-															 range->upper), integer(0), integer(1));
-	FuncExpr   *quotient = makeFuncExpr(F_INT4DIV, INT4OID, list_make2(integer(1), divisor), InvalidOid, InvalidOid,
-										COERCE_EXPLICIT_CALL);
-
-	return (Node *) makeFuncExpr(F_INT4EQ, BOOLOID, list_make2(quotient, integer(1)), InvalidOid, InvalidOid,
-								 COERCE_EXPLICIT_CALL);
+	return (Node *) makeFuncExpr(F_INT4EQ, BOOLOID, list_make2(quotient, constant_of(INT4OID, 1)), InvalidOid,
+								 InvalidOid, COERCE_EXPLICIT_CALL);
 }
 
 Node *
@@ -292,7 +338,7 @@ made_range_bound(Node *node, bool is_upper, Const *other)
 	bound->coalescetype = range.type;
 	bound->args = list_make2(own, other);
 	bound->location = -1;
-	if (range.lower == NULL || range.upper == NULL)
+	if (range.refused == NIL)
 		return (Node *) bound;
-	return choose(range.type, is_in_order(&range), (Node *) bound, (Node *) other);
+	return choose(range.type, is_made(&range), (Node *) bound, (Node *) other);
 }

@@ -40,7 +40,7 @@
 /* The engine takes 200 levels of calls; casts that change nothing are levels here only. */
 #define TRANSLATION_DEPTH_MAX 400
 
-/* CASE WHEN 1 / 0 = 0 THEN ... */
+/* CASE WHEN 1 / 0 = 0 THEN ...: an error that PostgreSQL does not raise, or another one than it raises. */
 PenumbraExpr
 translate_failure(Translation *translation, PenumbraType type)
 {
@@ -52,6 +52,7 @@ translate_failure(Translation *translation, PenumbraType type)
 		translate_stand_in(translation, type), translate_stand_in(translation, type)
 	};
 
+	translation->raises_late = true;
 	return translate_call(translation, PENUMBRA_FN_CASE, type, branches, 3);
 }
 

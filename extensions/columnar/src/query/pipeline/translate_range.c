@@ -3,7 +3,7 @@
  * translate_range.c
  *	  Functions and operators of ranges and multiranges.
  *
- * The engine reads the images of both (penumbra/types.h), and takes an integer for the range that has nothing else
+ * The engine reads the images of both (penumbra/types.h), and takes a value for the range that has nothing else
  * in it.
  * Ranges of other types than numbers, dates and instants are PostgreSQL's.
  *
@@ -39,12 +39,7 @@ compare_with_bound(Oid type, Node *value, const RangeBound *bound)
 {
 	int			strategy = bound->lower ? (bound->inclusive ? BTGreaterEqualStrategyNumber : BTGreaterStrategyNumber)
 		: bound->inclusive ? BTLessEqualStrategyNumber : BTLessStrategyNumber;
-	int16		length;
-	bool		by_value;
-
-	get_typlenbyval(type, &length, &by_value);
-	return range_form_compare(type, strategy, value,
-				   (Node *) makeConst(type, -1, InvalidOid, length, bound->val, false, by_value));
+	return range_form_compare(type, strategy, value, (Node *) range_form_constant(type, bound->val));
 }
 
 /* Whether the value is in a constant range that is not empty, by comparisons, which skip chunks; NULL: it is none. */
@@ -79,41 +74,6 @@ compare_with_constant(Node *value, const Const *constant)
 
 /* ---------------------------------------------------------------- calls - */
 
-/* The range that has a numeric alone in it, which is known when the query starts. */
-static Node *
-range_of_numeric(Node *value)
-{
-	NullTest   *test = makeNode(NullTest);
-	CaseWhen   *when = makeNode(CaseWhen);
-	CaseExpr   *range = makeNode(CaseExpr);
-
-	test->arg = (Expr *) value;
-	test->nulltesttype = IS_NOT_NULL;
-	test->location = -1;
-	when->expr = (Expr *) test;
-	when->result = (Expr *) makeFuncExpr(F_NUMRANGE_NUMERIC_NUMERIC_TEXT, NUMRANGEOID,
-										 list_make3(value, value,
-													makeConst(TEXTOID, -1, InvalidOid, -1, CStringGetTextDatum("[]"),
-															  false, false)),
-										 InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);
-	when->location = -1;
-	range->casetype = NUMRANGEOID;
-	range->args = list_make1(when);
-	range->defresult = (Expr *) makeNullConst(NUMRANGEOID, -1, InvalidOid);
-	range->location = -1;
-	return (Node *) range;
-}
-
-static PenumbraExpr
-translate_argument(Translation *translation, Node *node, int form)
-{
-	if (form != PENUMBRA_RANGE_OF_NUMERIC || !range_form_is_value(node))
-		return translate_expr(translation, node);
-	if (IsA(node, Const) || translation_is_runtime(node))
-		return translate_expr(translation, range_of_numeric(node));
-	return translation_refuse(translation, "range and a numeric that is not constant");
-}
-
 PenumbraExpr
 translate_range(Translation *translation, const FunctionMapping *mapping, Oid result_oid, List *nodes)
 {
@@ -137,7 +97,7 @@ translate_range(Translation *translation, const FunctionMapping *mapping, Oid re
 	args[count] = translate_int4(translation, form);
 	for (int i = 0; i < count; i++)
 	{
-		args[i] = translate_argument(translation, list_nth(ordered, i), form);
+		args[i] = translate_expr(translation, list_nth(ordered, i));
 		if (args[i] < 0)
 			return -1;
 	}
@@ -150,17 +110,9 @@ translate_range(Translation *translation, const FunctionMapping *mapping, Oid re
 static Const *
 extreme_of(Oid type, bool is_greatest)
 {
-	int16		length;
-	bool		by_value;
-	int64		extreme;
-
-	get_typlenbyval(type, &length, &by_value);
-	if (length == sizeof(int32))
-		extreme = is_greatest ? PG_INT32_MAX : PG_INT32_MIN;
-	else
-		extreme = is_greatest ? PG_INT64_MAX : PG_INT64_MIN;
-	return makeConst(type, -1, InvalidOid, length, length == sizeof(int32) ? Int32GetDatum((int32) extreme)
-					 : Int64GetDatum(extreme), false, by_value);
+	if (get_typlen(type) == sizeof(int32))
+		return range_form_constant(type, Int32GetDatum(is_greatest ? PG_INT32_MAX : PG_INT32_MIN));
+	return range_form_constant(type, Int64GetDatum(is_greatest ? PG_INT64_MAX : PG_INT64_MIN));
 }
 
 /* The bound of a range, or the extreme where there is none; of a value that itself. */

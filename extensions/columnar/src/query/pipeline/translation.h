@@ -40,7 +40,7 @@ typedef struct Translation
 	List	   *called_exprs;	/* that PostgreSQL evaluates while it runs; while planning those that are known yet */
 	List	   *host_calls;		/* of HostCall *: these, see host_call.h */
 	List	   *collected_calls;	/* of CollectedCall *, by label, see collected_call.h */
-	bool		raises_late;	/* one of these can be an error when rows have left the engine */
+	bool		raises_late;	/* an error that PostgreSQL need not raise may come when rows have left the engine */
 	bool		takes_any_calls;	/* also of inputs that are hardly ever the same */
 	bool		weighs_calls;	/* none whose inputs hardly repeat, in forced modes neither */
 	bool		is_within_call; /* looks for inputs of one */

@@ -127,13 +127,15 @@ is_numeric_range(Node *node)
 
 /*
  * A test of ranges of numbers, which the engine does on their images: one column for all constants.  A value of a
- * column has no image of a range.
+ * column is tested with the ranges of a column.
  */
 static bool
 tests_numeric_ranges(Node *node)
 {
 	const OpExpr *op = (const OpExpr *) node;
 	int			ranges = 0;
+	int			range_columns = 0;
+	bool		has_value_column = false;
 	ListCell   *lc;
 
 	if (!IsA(node, OpExpr) || op->opresulttype != BOOLOID || op->opno >= FirstGenbkiObjectId)
@@ -141,11 +143,14 @@ tests_numeric_ranges(Node *node)
 	foreach(lc, op->args)
 	{
 		if (is_numeric_range(lfirst(lc)))
+		{
 			ranges++;
+			range_columns += IsA(lfirst(lc), Var) ? 1 : 0;
+		}
 		else if (contain_var_clause(lfirst(lc)))
-			return false;
+			has_value_column = true;
 	}
-	return ranges > 0;
+	return has_value_column ? range_columns > 0 : ranges > 0;
 }
 
 static bool

@@ -1,0 +1,66 @@
+// Values as the ranges that have nothing else in them.
+#pragma once
+
+#include "numeric/numeric.h"
+#include "vector/arena.h"
+#include "vector/range_image.h"
+#include "vector/vector_build.h"
+
+namespace penumbra {
+
+// Whether values of the type can be in such ranges.
+template <typename Bound>
+bool IsValueOf(PenumbraType type) {
+  if constexpr (!kHasValues<Bound>) return type == PENUMBRA_NUMERIC;
+  return IsIntegerType(type, NumericForm::kPayload) && FlatWidth(type, NumericForm::kPayload) == sizeof(ValueOf<Bound>);
+}
+
+// The ranges that have the values of a vector alone in them. A null row's may be any.
+template <typename Bound>
+class ValueIntervals {
+ public:
+  ValueIntervals() = default;
+  ValueIntervals(const Vector& v, uint32_t rows, Arena& arena) : values_(ViewOf<ValueOf<Bound>>(v, rows, arena)) {}
+  Interval<Bound> operator[](uint32_t row) const { return IntervalOf<Bound>(values_[row]); }
+
+ private:
+  View<ValueOf<Bound>> values_{};
+};
+
+template <>
+class ValueIntervals<NumericBound> {
+ public:
+  ValueIntervals() = default;
+  ValueIntervals(const Vector& v, uint32_t rows, Arena& arena) : stride_(v.is_constant() ? 0 : 1) {
+    const uint32_t count = v.is_constant() ? 1 : rows;
+    intervals_ = arena.AllocateArray<Interval<NumericBound>>(count);
+    for (uint32_t i = 0; i < count; ++i) intervals_[i] = v.IsValid(i) ? Make(v, i, arena) : Interval<NumericBound>{};
+  }
+  Interval<NumericBound> operator[](uint32_t row) const { return intervals_[row * stride_]; }
+
+ private:
+  // The places before and behind the number, one behind the other.
+  static Interval<NumericBound> Make(const Vector& v, uint32_t row, Arena& arena) {
+    if (v.numeric_form == NumericForm::kPayload) return Make(v.values<StringRef>()[row].view(), arena);
+    const int128 integer =
+        v.numeric_form == NumericForm::kInt64 ? int128{v.values<int64_t>()[row]} : v.values<int128>()[row];
+    char payload[kIntegerPayloadBytes];
+    return Make({payload, IntegerToPayload(integer, v.scale, payload)}, arena);
+  }
+  static Interval<NumericBound> Make(std::string_view payload, Arena& arena) {
+    const uint32_t most = 2 + kOrderedBytesMore + static_cast<uint32_t>(payload.size());
+    char* begin = arena.AllocateArray<char>(2 * size_t{most});
+    *begin = kFinite;
+    char* end = WriteOrderedBytes(payload, begin + 1);
+    *end++ = 0;
+    const size_t length = static_cast<size_t>(end - begin);
+    std::memcpy(end, begin, length);
+    end[length - 1] = 1;
+    return {{begin, length}, {end, length}};
+  }
+
+  Interval<NumericBound>* intervals_ = nullptr;
+  uint32_t stride_ = 0;
+};
+
+}  // namespace penumbra
