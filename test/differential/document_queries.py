@@ -1,7 +1,7 @@
-"""Random queries over documents and arrays of random shape.
+"""Random queries over documents, arrays and composites of random shape.
 
-A seed gives a table of some hundred rows: an id, a document, arrays of integers and of texts, an enum; and queries that
-read what is inside by random paths. Casts are guarded by the type of what they read, so that errors are those of the
+A seed gives a table of some hundred rows: an id, a document, arrays of integers and of texts, an enum, a composite with another
+one and an array inside, and an array of these; and queries that read what is inside by random paths. Casts are guarded by the type of what they read, so that errors are those of the
 path itself. Where equal numbers are written in several ways, whole documents are no keys.
 """
 
@@ -15,8 +15,10 @@ NUMBERS = ["0", "-0", "1", "1.0", "-1.50", "123456789012345678901234567890", "1e
            "9" * 3000, "0." + "0" * 500 + "1"]  # fmt: skip
 # Whole values are keys where equal numbers are written alike, so that it is known which one a group shows.
 PLAIN_NUMBERS = ["0.000", "1", "-2.0", "17", "10.00", "2.5", "99999999999", "-123456789012345678901234567890.1000"]
-TABLE = "CREATE TABLE {name} (id integer, doc jsonb, ints integer[], texts text[], mood mood)"
-ENUM = "CREATE TYPE mood AS ENUM ('sad', 'ok', 'happy'); ALTER TYPE mood ADD VALUE 'fine' AFTER 'sad'"
+TABLE = "CREATE TABLE {name} (id integer, doc jsonb, ints integer[], texts text[], mood mood, spot spot, spots spot[])"
+TYPES = """CREATE TYPE mood AS ENUM ('sad', 'ok', 'happy'); ALTER TYPE mood ADD VALUE 'fine' AFTER 'sad';
+    CREATE TYPE inner_spot AS (word text, n numeric, took interval); CREATE DOMAIN small AS integer CHECK (VALUE < 100);
+    CREATE TYPE spot AS (name text, k small, part inner_spot, list integer[], code char(3), doc jsonb)"""
 
 
 class Documents:
@@ -71,7 +73,8 @@ class DocumentQueryGenerator:
     # ------------------------------------------------------------ rows
 
     def rows(self, count: int) -> list[tuple]:
-        return [(i, self._document(), self._ints(), self._texts(), self.choose.choice(("sad", "ok", "happy", "fine", None)))
+        return [(i, self._document(), self._ints(), self._texts(), self.choose.choice(("sad", "ok", "happy", "fine", None)),
+                 self._spot(), self._spots())
                 for i in range(count)]  # fmt: skip
 
     def _document(self) -> str | None:
@@ -99,6 +102,24 @@ class DocumentQueryGenerator:
 
     def _texts(self) -> str | None:
         return self._array(lambda: self.choose.choice(('"red"', '"green"', '""', '"NULL"', "NULL", '"a b"', '"Größe"', '"x\\"y"')))
+
+    def _spot(self) -> str | None:
+        """As a row is written."""
+        if self.choose.random() < 0.1:
+            return None
+        part = "".join(self.choose.choice(fields) + "," for fields in (("x", "", '""""', "Größe"), ("1.50", "", "-2", "1000000"), ("1 day", "02:00:00", "")))[:-1]
+        written = '"({})"'.format(part.replace('"', '""'))
+        return "({},{},{},{},{},{})".format(
+            self.choose.choice(("a", "b", '"b c"', "")), self.choose.choice(("1", "7", "", "-3")), self.choose.choice((written, written, "")),
+            self.choose.choice(('"{1,2}"', "{}", "", '"{3,NULL}"')), self.choose.choice(("xyz", "k", "")), self.choose.choice(('"{""a"": 1}"', "[]", "", "5")))  # fmt: skip
+
+    def _spots(self) -> str | None:
+        kind = self.choose.random()
+        if kind < 0.1:
+            return None
+        spots = [self._spot() for _ in range(self.choose.choice((0, 1, 1, 2, 3)))]
+        quoted = ["NULL" if spot is None else '"{}"'.format(spot.replace("\\", "\\\\").replace('"', '\\"')) for spot in spots]
+        return "{" + ",".join(quoted) + "}"
 
     # ------------------------------------------------------------ values inside
 
@@ -130,14 +151,14 @@ class DocumentQueryGenerator:
     def _text(self) -> str:
         value = self.json()
         steps = [self._step() for _ in range(self.choose.choice((0, 0, 1, 2)))]
-        kind = self.choose.randrange(15)
+        kind = self.choose.randrange(20)
         if kind < 6:
             return "(doc" + "".join(f" -> {step}" for step in steps) + f" ->> {self._step()})"
         if kind < 8:
             return f"(({value}) #>> ARRAY[]::text[])"
         return (
             f"jsonb_typeof({value})", f"({value})::text", "array_to_string(ints, ',')", "array_to_string(texts[1:2], '|', '-')", "array_dims(ints)", f"jsonb_path_query_array(doc, {_literal(self._json_path())})::text",
-            f"md5(({value})::text)",
+            f"md5(({value})::text)", "(spot).name", "((spot).part).word", "(spots[1]).code", "((spot).doc ->> 'a')", "((spots[2]).part).word",
         )[kind - 8]  # fmt: skip
 
     def _number(self) -> str:
@@ -150,6 +171,7 @@ class DocumentQueryGenerator:
             "(CASE array_ndims(ints) WHEN 1 THEN array_position(ints, 3) END)", "cardinality(ints[2:3])",
             "(CASE WHEN ints[2] > 3 THEN ints[2] ELSE cardinality(texts) END)", "(mood > 'sad')::integer", "array_upper(ints, 1)",
             "cardinality(array_remove(ints, 3))", "cardinality(array_cat(ints[1:1], ints[2:2]))", "(CASE array_ndims(texts) WHEN 1 THEN array_position(texts, 'red') END)",
+            "(spot).k", "((spot).part).n", "cardinality(spots)", "((spots[1]).part).n", "(spot).list[1]",
             "(SELECT count(*) FROM unnest(texts) WITH ORDINALITY u (e, n) WHERE n > 1 AND e > 'g')",
         ))  # fmt: skip
 
@@ -170,6 +192,7 @@ class DocumentQueryGenerator:
             f"ints <@ ARRAY[1, 3, {element}]", f"ints && ARRAY[7, {element}]", f"ints {operator} ARRAY[1, {element}]", f"ints[1:2] = ARRAY[3, {element}]",
             f"{word} = ANY (texts)", f"texts && ARRAY['a b', {word}]", f"texts @> ARRAY[{word}]::text[]", f"texts {operator} ARRAY['green', {word}]",
             f"mood {operator} '{self.choose.choice(('sad', 'fine', 'happy'))}'", "mood IN ('fine', 'ok')", "ints = '{}'",
+            "spot IS NULL", "spot IS NOT NULL", f"spot {operator} ROW('b', 1, NULL, '{{1,2}}', 'k', NULL)::spot", "(spot).part IS NULL", "spots = '{}'", f"((spot).part).took {operator} '1 day'",
         ))  # fmt: skip
 
     def _scalar(self) -> str:
@@ -177,7 +200,7 @@ class DocumentQueryGenerator:
         return self.choose.choice((self.text, self.text, lambda: f"{self.number()}::text", lambda: f"({self.condition()})", lambda: "mood"))()
 
     def _whole(self) -> str:
-        kinds = ["ints", "texts", "ints", "texts", "ints[1:2]", "texts[2:]", "array_remove(texts, 'red')", "array_replace(ints, 3, 4)", "mood"] + ["doc", f"({self.json()})", f"({self.json()})"] * self.is_plain
+        kinds = ["ints", "texts", "ints", "texts", "ints[1:2]", "texts[2:]", "array_remove(texts, 'red')", "array_replace(ints, 3, 4)", "mood", "spot", "spots", "(spot).part", "(spot).list", "(spots[1])", "spots[1:1]"] + ["doc", f"({self.json()})", f"({self.json()})"] * self.is_plain
         return self.choose.choice(kinds)
 
     # ------------------------------------------------------------ what is cached, and queries
@@ -202,14 +225,13 @@ class DocumentQueryGenerator:
         if self.choose.random() < 0.75:
             return table
         other = self.choose.choice((
-            f"SELECT id + 10000, doc, ints, texts, mood FROM {table}", f"SELECT * FROM (TABLE {table} UNION ALL TABLE {table}) n WHERE false",
-            f"SELECT id - 10000, doc -> {self._key()}, ints, texts, 'ok' FROM {table}", f"SELECT -id - 1, doc, ints, texts, mood FROM {table} WHERE mood < 'happy'",
-            f"SELECT id + 10000, doc, ints, texts, mood FROM {table} UNION ALL SELECT id + 20000, doc, ints, texts, mood FROM {table}",
-            f"SELECT id + 10000, doc, ints, texts, mood FROM {table} WHERE {self.condition()}"
-            f" UNION ALL SELECT id - 10000, doc, ints, texts, mood FROM {table} WHERE id < 50",
-            f"SELECT m.id + 10000, m.doc, m.ints, n.texts, m.mood FROM {table} m JOIN {table} n ON m.id = n.id + 1 AND n.mood > 'sad'",
+            f"SELECT id + 10000, doc, ints, texts, mood, spot, spots FROM {table}", f"SELECT * FROM (TABLE {table} UNION ALL TABLE {table}) n WHERE false",
+            f"SELECT id - 10000, doc -> {self._key()}, ints, texts, 'ok', spot, spots FROM {table}", f"SELECT -id - 1, doc, ints, texts, mood, spot, spots FROM {table} WHERE mood < 'happy'",
+            f"SELECT id + 10000, doc, ints, texts, mood, spot, spots FROM {table} UNION ALL SELECT id + 20000, doc, ints, texts, mood, spot, spots FROM {table}",
+            f"SELECT id + 10000, doc, ints, texts, mood, spot, spots FROM {table} WHERE {self.condition()} UNION ALL SELECT id - 20000, doc, ints, texts, mood, spot, spots FROM {table} WHERE id < 50",
+            f"SELECT m.id + 10000, m.doc, m.ints, n.texts, m.mood, m.spot, n.spots FROM {table} m JOIN {table} n ON m.id = n.id + 1 AND n.mood > 'sad'",
             # a group of others may show another of its equal values
-            f"SELECT min(id) - 10000, {'doc' if self.is_plain else 'NULL::jsonb'}, ints, texts, mood FROM {table} GROUP BY doc, ints, texts, mood",
+            f"SELECT min(id) - 10000, {'doc' if self.is_plain else 'NULL::jsonb'}, ints, texts, mood, spot, spots FROM {table} GROUP BY doc, ints, texts, mood, spot, spots",
         ))  # fmt: skip
         return f"(SELECT * FROM {table} UNION ALL {other}) AS all_rows"
 
@@ -217,7 +239,7 @@ class DocumentQueryGenerator:
         table = self._rows_of(table)
         where = f" WHERE {self.condition()}" if self.choose.random() < 0.4 else ""
         elements = self.choose.choice((
-            "unnest(ints)", "unnest(texts)", f"jsonb_array_elements_text(CASE jsonb_typeof({self.json()}) WHEN 'array' THEN '[1]'::jsonb END)",
+            "unnest(ints)", "unnest(texts)", "unnest((spot).list)", f"jsonb_array_elements_text(CASE jsonb_typeof({self.json()}) WHEN 'array' THEN '[1]'::jsonb END)",
             "jsonb_array_elements_text(CASE jsonb_typeof(doc -> 'list') WHEN 'array' THEN doc -> 'list' END)",
             "jsonb_object_keys(CASE jsonb_typeof(doc) WHEN 'object' THEN doc END)",
         ))  # fmt: skip
@@ -228,6 +250,7 @@ class DocumentQueryGenerator:
             "jsonb_each(CASE jsonb_typeof(doc) WHEN 'object' THEN doc END) AS d (k, v)",
         ))  # fmt: skip
         value = self._scalar() if self.choose.random() < 0.7 else self._whole()
+        column = self.choose.choice(("list text[]", "c integer", "c small", '"1" text', "c date", "c inner_spot"))
         return self.choose.choice((
             f"SELECT {value} AS v, count(*), min(id), max({self.number()}) FROM {table}{where} GROUP BY 1",
             f"SELECT {value} AS v, {self._scalar()} AS w, count(*), sum({self.number()}) FROM {table}{where} GROUP BY 1, 2",
@@ -249,5 +272,9 @@ class DocumentQueryGenerator:
             f"SELECT mood, jsonb_agg({value} ORDER BY id), max(mood) FROM {table}{where} GROUP BY 1",
             f"SELECT to_jsonb(r), row_to_json(r)::text FROM {table.removesuffix(' AS all_rows')} AS r{where} ORDER BY id DESC LIMIT 9",
             f"SELECT id, x #>> '{{}}', x ->> 'a' FROM {table}, jsonb_path_query(doc, {_literal(self._json_path())}) AS x{where}",
+            f"SELECT s.name, count(*), sum(s.k), max((s.part).n) FROM {table}, unnest(spots) AS s{where} GROUP BY 1",
+            f"SELECT id, s.k, (s.part).word, s.code FROM {table} LEFT JOIN LATERAL unnest(spots) AS s ON true{where}",
+            f"SELECT id, (unnest(spots)).code AS v FROM {table}{where}", f"SELECT s.part, s.list, count(*) FROM {table}, unnest(spots) AS s{where} GROUP BY 1, 2",
+            f"SELECT id, t.* FROM {table}, jsonb_to_record(CASE jsonb_typeof(doc) WHEN 'object' THEN doc END) AS t (a text, b jsonb, {column}){where}",
             f"SELECT a.id, a.n FROM (SELECT id, {self.number()} AS n FROM {table}) a WHERE n > (SELECT min({self.number()}) FROM {table})",
         ))  # fmt: skip

@@ -5,7 +5,7 @@ from collections import Counter
 
 import psycopg
 import pytest
-from document_queries import ENUM, NUMBERS, PLAIN_NUMBERS, TABLE, DocumentQueryGenerator, Documents
+from document_queries import NUMBERS, PLAIN_NUMBERS, TABLE, TYPES, DocumentQueryGenerator, Documents
 from harness import assert_verified, cached_database, search
 from penumbra_lab.server import PrivateServer, run_directory
 from psycopg import pq
@@ -145,7 +145,7 @@ def make_table(connection: psycopg.Connection, name: str, generator: DocumentQue
         connection.execute("SELECT penumbra.load(%s::regclass)", (name,))
     load(connection, name, generator.expressions())
     if generator.choose.random() < 0.5:
-        connection.execute(f"UPDATE {name} SET doc = doc -> 'a', ints = ARRAY[id, 3] WHERE id % 37 = 5")
+        connection.execute(f"UPDATE {name} SET doc = doc -> 'a', ints = ARRAY[id, 3], spots[1].k = id % 9, spot.part.n = id WHERE id % 37 = 5")
 
 
 @pytest.mark.timeout(36000)
@@ -168,7 +168,7 @@ def test_generated_documents(own_server, request, capsys):
                     return f"{mode}: {query}\n  {str(expected)[:300]}\n  {str(found)[:300]}"
         return None
 
-    with cached_database(own_server, "generated_documents", ENUM, ()) as connection:
+    with cached_database(own_server, "generated_documents", TYPES, ()) as connection:
         seeds, failures = search(request.config, check, queries_divisor=GENERATED_QUERIES, seconds_divisor=4)
     with capsys.disabled():
         print(f"\ndocuments: seeds {seeds.start} to {seeds.stop - 1}: {dict(tally)}")

@@ -26,6 +26,7 @@
 
 #include "cache/cache.h"
 #include "cache/cacheable.h"
+#include "cache/json_conversion.h"
 #include "cache/list_image.h"
 #include "cache/value_image.h"
 #include "pg_compat.h"
@@ -115,25 +116,42 @@ never_fails(Oid function)
 	}
 }
 
+/* Of arrays whose elements it does not look at. */
+static bool
+takes_any_elements(Oid function)
+{
+	switch (function)
+	{
+		case F_CARDINALITY:
+		case F_ARRAY_LENGTH:
+		case F_ARRAY_LOWER:
+		case F_ARRAY_UPPER:
+		case F_ARRAY_NDIMS:
+		case F_ARRAY_DIMS:
+		case F_ARRAY_APPEND:
+		case F_ARRAY_PREPEND:
+		case F_ARRAY_CAT:
+		case F_TRIM_ARRAY:
+			return true;
+		default:
+			return false;
+	}
+}
+
 /* Others of arrays of any type, which take its equality at most. */
 static bool
 takes_any_array(Oid function)
 {
 	switch (function)
 	{
-		case F_ARRAY_APPEND:
-		case F_ARRAY_PREPEND:
-		case F_ARRAY_CAT:
 		case F_ARRAY_REMOVE:
 		case F_ARRAY_REPLACE:
 		case F_ARRAY_POSITION_ANYCOMPATIBLEARRAY_ANYCOMPATIBLE:
 		case F_ARRAY_POSITION_ANYCOMPATIBLEARRAY_ANYCOMPATIBLE_INT4:
 		case F_ARRAY_POSITIONS:
-		case F_ARRAY_DIMS:
-		case F_TRIM_ARRAY:
 			return true;
 		default:
-			return false;
+			return takes_any_elements(function);
 	}
 }
 
@@ -223,6 +241,15 @@ is_fixed_field(const FieldSelect *field)
 	return get_typtype(getBaseType(exprType((Node *) field->arg))) == TYPTYPE_COMPOSITE;
 }
 
+/* Whether a row of the type consists of NULLs: another shape of the type is part of the facts (cached_expression.c). */
+static bool
+is_fixed_row_test(const NullTest *test)
+{
+	const ValueImage *image = test->argisrow ? value_image_of(exprType((Node *) test->arg)) : NULL;
+
+	return !test->argisrow || (image != NULL && image->composed != NULL && image->shape != 0);
+}
+
 static bool
 is_fixed_text_function(Oid function)
 {
@@ -258,6 +285,8 @@ is_fixed_cast(const CoerceViaIO *cast)
 	Oid			io_param;
 	bool		is_varlena;
 
+	if (json_conversion_is(cast))
+		return json_conversion_is_fixed(cast);
 	if (!is_fixed_type(argument_type) || !is_fixed_type(cast->resulttype))
 		return false;
 	getTypeOutputInfo(argument_type, &output, &is_varlena);
@@ -307,7 +336,7 @@ is_fixed_node(Node *node)
 				return false;
 			break;
 		case T_NullTest:
-			return !((NullTest *) node)->argisrow;
+			return is_fixed_row_test((NullTest *) node);
 		case T_CoerceViaIO:
 			return is_fixed_cast((CoerceViaIO *) node);
 		case T_ArrayCoerceExpr:
@@ -323,7 +352,7 @@ is_fixed_node(Node *node)
 		default:
 			return false;
 	}
-	foreach(lc, args)
+	foreach(lc, takes_any_elements(function) ? NIL : args)
 	{
 		if (!has_fixed_elements(exprType(lfirst(lc))))
 			return false;

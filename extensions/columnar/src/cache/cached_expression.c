@@ -57,6 +57,7 @@
 #include "cache/cacheable.h"
 #include "cache/cached_expression.h"
 #include "cache/disk/disk_file.h"
+#include "cache/json_conversion.h"
 #include "cache/list_image.h"
 #include "cache/value_image.h"
 #include "pg_compat.h"
@@ -554,6 +555,23 @@ cached_expression_get(ColumnKey key, TupleDesc desc)
 	return expression->expr;
 }
 
+/* Adds the shapes of composites on which the values depend, beside those of the values' own type. */
+static bool
+add_shapes_walker(Node *node, void *context)
+{
+	uint64	   *content = context;
+
+	if (node == NULL)
+		return false;
+	if (IsA(node, NullTest) && ((NullTest *) node)->argisrow)
+	{
+		const ValueImage *image = value_image_of(exprType((Node *) ((NullTest *) node)->arg));
+
+		*content = hash_combine64(*content, image == NULL ? 0 : image->shape);
+	}
+	return expression_tree_walker(node, add_shapes_walker, context);
+}
+
 ColumnFacts
 cached_expression_facts(ColumnKey key, TupleDesc desc)
 {
@@ -570,13 +588,16 @@ cached_expression_facts(ColumnKey key, TupleDesc desc)
 	content = hash_combine64(expression->hash, atoi(GetConfigOption("server_version_num", false, false)));
 	while ((attribute = bms_next_member(expression->attributes, attribute)) >= 0)
 		content = hash_combine64(content, column_key_missing(desc, TupleDescAttr(desc, attribute - 1)));
+	(void) add_shapes_walker((Node *) expr, &content);
+	content = hash_combine64(hash_combine64(content, json_conversion_shape((Node *) expr)),
+							 image == NULL ? 0 : image->shape);
 	if (list_image_is_set((const Node *) expr))
 		return (ColumnFacts) {.type_oid = LIST_IMAGE_TYPE,.typmod = -1,.content = content | 1};
 	return (ColumnFacts) {
 		.type_oid = exprType((Node *) expr),
 		.typmod = exprTypmod((Node *) expr),
 		.collation = exprCollation((Node *) expr),
-		.content = hash_combine64(content, image == NULL ? 0 : image->shape) | 1,
+		.content = content | 1,
 	};
 }
 

@@ -4,19 +4,19 @@
  *	  What the engine has in place of documents, arrays, ranges and composites.
  *
  * An image is the parts of a value, one behind the other, each in a form whose bytes
- * are in the order of its values (image_bytes.h).  So images are compared as PostgreSQL
- * compares the values, part by part.
+ * are in the order of its values (image_bytes.h), and whose end they say.  So images are compared
+ * as PostgreSQL compares the values, part by part, and parts may have parts themselves.
  *
- * Values that are equal can be written differently where they have numbers: 1.0 is
- * equal to 1, and -0 to 0.  An image is of type char(n) then, with a tail that does not
- * compare and says how the numbers are written (image_form.h).
+ * Values that are equal can be written differently where they have numbers, intervals or
+ * char(n): 1.0 is equal to 1, and 24 hours to 1 day.  An image is of type char(n) then, with a tail
+ * that does not compare and says how the parts are written (image_form.h).
  *
  * Where the parts have no such form, as of types of extensions, the image is the value's bytes, and
  * PostgreSQL compares the values (comparison_key.h of the queries).
  *
  * Attributes of a composite type may come and go.  So it is locked for as long as the transaction
- * lasts that has its image, an image is never changed, and its shape is part of the facts
- * of what is cached (column_facts.c).
+ * lasts that has an image with it inside, such an image is never changed, and its shape is part of the
+ * facts of what is cached (column_facts.c).
  *
  *-------------------------------------------------------------------------
  */
@@ -43,12 +43,12 @@
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/multirangetypes.h"
-#include "utils/numeric.h"
 #include "utils/rangetypes.h"
 #include "utils/typcache.h"
 #include "utils/uuid.h"
 
 #include "cache/composed_image.h"
+#include "cache/document_image.h"
 #include "cache/image_bytes.h"
 #include "cache/user_type.h"
 #include "cache/value_image.h"
@@ -80,17 +80,30 @@ struct ComposedImage
 	TupleDesc	desc;			/* of composites */
 	Field	   *fields;
 	int			field_count;
+	bool		ends_with_image;	/* which does not say its end itself */
+	List	   *relids;			/* of all composites inside */
 	Oid			type;
 };
 
 /* ---------------------------------------------------------------- parts - */
 
+/* Ends an image that does not say its end: nothing that may follow in it begins so. */
+#define NOTHING_MORE	0
+
 static void
 write_part(ImageWriter *writer, const Part *part, Datum value)
 {
+	const ComposedImage *composed = part->image->composed;
 	uint32		length = 0;
 	uint64		image;
 
+	if (composed != NULL)
+	{
+		composed->write(composed, value, writer);
+		if (composed->ends_with_image)
+			appendStringInfoChar(&writer->bytes, NOTHING_MORE);
+		return;
+	}
 	switch (part->image->type)
 	{
 		case PENUMBRA_FLOAT4:
@@ -101,6 +114,12 @@ write_part(ImageWriter *writer, const Part *part, Datum value)
 			return;
 		case PENUMBRA_NUMERIC:
 			write_numeric(writer, value);
+			return;
+		case PENUMBRA_INTERVAL:
+			write_interval(writer, DatumGetIntervalP(value));
+			return;
+		case PENUMBRA_BPCHAR:
+			write_blank_padded(writer, DatumGetBpCharPP(value));
 			return;
 		default:
 			break;
@@ -133,10 +152,18 @@ write_part(ImageWriter *writer, const Part *part, Datum value)
 static Datum
 read_part(ImageReader *reader, const Part *part)
 {
+	const ComposedImage *composed = part->image->composed;
 	Size		length = 0;
 	char	   *string;
 	uint64		image;
 
+	if (composed != NULL)
+	{
+		Datum		value = composed->read(composed, reader);
+
+		reader->next += composed->ends_with_image;
+		return value;
+	}
 	switch (part->image->type)
 	{
 		case PENUMBRA_FLOAT4:
@@ -145,9 +172,13 @@ read_part(ImageReader *reader, const Part *part)
 			return Float8GetDatum(read_float(reader));
 		case PENUMBRA_NUMERIC:
 			return read_numeric(reader);
+		case PENUMBRA_INTERVAL:
+			return IntervalPGetDatum(read_interval(reader));
+		case PENUMBRA_BPCHAR:
+			return PointerGetDatum(read_blank_padded(reader));
 		case PENUMBRA_TEXT:
 			string = read_string(reader, VARHDRSZ, &length);
-			if (part->image->decode != NULL || part->image->composed != NULL)
+			if (part->image->decode != NULL)
 				return value_image_read(part->image, (uint64) (uintptr_t) (string + VARHDRSZ), (uint32) length);
 			SET_VARSIZE(string, VARHDRSZ + length);
 			return PointerGetDatum(string);
@@ -169,7 +200,23 @@ read_part(ImageReader *reader, const Part *part)
 	return part->image->decode != NULL ? part->image->decode(image, 0) : (Datum) image;
 }
 
-/* Of values of one form, and of numbers.  Those of enums have no fixed order, but their equality. */
+static bool
+has_forms(const ValueImage *image)
+{
+	switch (image->type)
+	{
+		case PENUMBRA_FLOAT4:
+		case PENUMBRA_FLOAT8:
+		case PENUMBRA_NUMERIC:
+		case PENUMBRA_INTERVAL:
+		case PENUMBRA_BPCHAR:
+			return true;
+		default:
+			return false;
+	}
+}
+
+/* Of values whose images tell which are equal.  Those of enums have no fixed order, but their equality. */
 static bool
 set_part(ComposedImage *composed, Oid type, Oid collation)
 {
@@ -177,17 +224,22 @@ set_part(ComposedImage *composed, Oid type, Oid collation)
 
 	part->type = type;
 	part->image = value_image_of(type);
-	if (part->image == NULL || part->image->type == PENUMBRA_BPCHAR || part->image->type == PENUMBRA_INTERVAL ||
-		part->image->shape != 0)
+	if (part->image == NULL)
+		return false;
+	if (part->image->composed != NULL)
+		composed->relids = list_concat_unique_oid(composed->relids, part->image->composed->relids);
+	if (part->image->shape != 0)
+		composed->image.shape = hash_combine64(composed->image.shape, part->image->shape) | 1;
+	if (part->image->equality != VALUE_EQUAL_IMAGES || (part->image->shape != 0 && part->image->composed == NULL))
 		return false;
 	get_typlenbyvalalign(type, &part->length, &part->is_by_value, &part->alignment);
-	composed->image.type = part->image->type == PENUMBRA_FLOAT4 || part->image->type == PENUMBRA_FLOAT8 ||
-		part->image->type == PENUMBRA_NUMERIC ? PENUMBRA_BPCHAR : PENUMBRA_TEXT;
+	composed->image.type = has_forms(part->image) ? PENUMBRA_BPCHAR : PENUMBRA_TEXT;
 	composed->image.order = part->image->order;
 	composed->image.order_collation = part->image->order_collation;
 	if (get_typtype(getBaseType(type)) == TYPTYPE_ENUM)
 		composed->image.order = VALUE_ORDER_UNKNOWN;
-	else if (part->image->order == VALUE_ORDER_OF_IMAGE && OidIsValid(get_typcollation(type)))
+	else if (part->image->composed == NULL && part->image->order == VALUE_ORDER_OF_IMAGE &&
+			 OidIsValid(get_typcollation(type)))
 	{
 		composed->image.order = VALUE_ORDER_OF_COLLATION;
 		composed->image.order_collation = collation;
@@ -371,13 +423,17 @@ write_multirange(const ComposedImage *composed, Datum value, ImageWriter *writer
 static Datum
 read_multirange(const ComposedImage *composed, ImageReader *reader)
 {
-	/* none is shorter than A_RANGE, BEFORE_ALL, BEHIND_ALL */
-	RangeType **ranges = palloc(sizeof(RangeType *) * ((reader->end - reader->next) / 3 + 1));
+	int32		room = 4;
+	RangeType **ranges = palloc(sizeof(RangeType *) * room);
 	int32		count = 0;
 
 	/* zeros may follow */
 	while (reader->next < reader->end && *reader->next == A_RANGE)
+	{
+		if (count == room)
+			ranges = repalloc(ranges, sizeof(RangeType *) * (room *= 2));
 		ranges[count++] = read_range_of(composed, reader);
+	}
 	return MultirangeTypePGetDatum(make_multirange(composed->type, composed->range, count, ranges));
 }
 
@@ -389,6 +445,7 @@ set_range(ComposedImage *composed, Oid range, bool is_multirange)
 
 	composed->write = is_multirange ? write_multirange : write_range;
 	composed->read = is_multirange ? read_multirange : read_range;
+	composed->ends_with_image = is_multirange;
 	composed->range = lookup_type_cache(range, TYPECACHE_RANGE_INFO);
 	if (composed->range->rngelemtype == NULL)
 		return false;
@@ -401,179 +458,16 @@ set_range(ComposedImage *composed, Oid range, bool is_multirange)
 
 /* ---------------------------------------------------------------- documents */
 
-/* A document is what JsonbIteratorNext() gives of it: PostgreSQL compares that part by part, kinds in this order. */
-enum
-{
-	JSON_NULL,
-	JSON_STRING,
-	JSON_NUMBER,
-	JSON_BOOLEAN,
-	JSON_ARRAY,
-	JSON_OBJECT
-};
-
-static void
-write_json_string(ImageWriter *writer, const JsonbValue *value)
-{
-	appendBinaryStringInfo(&writer->bytes, value->val.string.val, value->val.string.len);
-	/* none has a zero byte */
-	appendStringInfoChar(&writer->bytes, '\0');
-}
-
-static void
-write_json_value(ImageWriter *writer, const JsonbValue *value)
-{
-	switch (value->type)
-	{
-		case jbvNull:
-			appendStringInfoChar(&writer->bytes, JSON_NULL);
-			break;
-		case jbvString:
-			appendStringInfoChar(&writer->bytes, JSON_STRING);
-			write_json_string(writer, value);
-			break;
-		case jbvNumeric:
-			appendStringInfoChar(&writer->bytes, JSON_NUMBER);
-			write_numeric(writer, NumericGetDatum(value->val.numeric));
-			break;
-		case jbvBool:
-			appendStringInfoChar(&writer->bytes, JSON_BOOLEAN);
-			appendStringInfoChar(&writer->bytes, value->val.boolean ? 1 : 0);
-			break;
-		default:
-			elog(ERROR, "unexpected jsonb type %d", (int) value->type);
-	}
-}
-
-/* Of arrays the number of elements comes first, then whether it is a scalar that stands alone: the lesser one. */
 static void
 write_document(const ComposedImage *composed, Datum value, ImageWriter *writer)
 {
-	Jsonb	   *document = DatumGetJsonbP(value);
-	JsonbIterator *iterator = JsonbIteratorInit(&document->root);
-	JsonbIteratorToken token;
-	JsonbValue	part;
-
-	while ((token = JsonbIteratorNext(&iterator, &part, false)) != WJB_DONE)
-	{
-		switch (token)
-		{
-			case WJB_BEGIN_ARRAY:
-				appendStringInfoChar(&writer->bytes, JSON_ARRAY);
-				write_uint32(writer, part.val.array.nElems);
-				appendStringInfoChar(&writer->bytes, part.val.array.rawScalar ? 0 : 1);
-				break;
-			case WJB_BEGIN_OBJECT:
-				appendStringInfoChar(&writer->bytes, JSON_OBJECT);
-				write_uint32(writer, part.val.object.nPairs);
-				break;
-			case WJB_KEY:
-				write_json_string(writer, &part);
-				break;
-			case WJB_ELEM:
-			case WJB_VALUE:
-				write_json_value(writer, &part);
-				break;
-			default:
-				break;
-		}
-	}
-}
-
-static void
-read_json_string(ImageReader *reader, JsonbValue *value)
-{
-	value->type = jbvString;
-	value->val.string.val = (char *) unconstify(uint8 *, reader->next);
-	value->val.string.len = strlen(value->val.string.val);
-	reader->next += value->val.string.len + 1;
-}
-
-static void
-read_json_scalar(ImageReader *reader, int kind, JsonbValue *value)
-{
-	switch (kind)
-	{
-		case JSON_NULL:
-			value->type = jbvNull;
-			break;
-		case JSON_STRING:
-			read_json_string(reader, value);
-			break;
-		case JSON_NUMBER:
-			value->type = jbvNumeric;
-			value->val.numeric = DatumGetNumeric(read_numeric(reader));
-			break;
-		default:
-			value->type = jbvBool;
-			value->val.boolean = *reader->next++ != 0;
-			break;
-	}
-}
-
-/* A container that is not complete. */
-typedef struct OpenContainer
-{
-	bool		is_object;
-	uint32		left;
-	struct OpenContainer *around;
-} OpenContainer;
-
-static OpenContainer *
-open_container(ImageReader *reader, int kind, OpenContainer *around, CompatJsonbBuilder *builder)
-{
-	OpenContainer *container = palloc(sizeof(OpenContainer));
-
-	container->is_object = kind == JSON_OBJECT;
-	container->left = read_uint32(reader);
-	container->around = around;
-	if (container->is_object)
-		compat_jsonb_push(builder, WJB_BEGIN_OBJECT, NULL);
-	else
-	{
-		JsonbValue	array = {.type = jbvArray};
-
-		array.val.array.rawScalar = *reader->next++ == 0;
-		array.val.array.nElems = container->left;
-		/* of a scalar that stands alone the array has to say so */
-		compat_jsonb_push(builder, WJB_BEGIN_ARRAY, array.val.array.rawScalar ? &array : NULL);
-	}
-	return container;
+	document_image_write(DatumGetJsonbP(value), writer);
 }
 
 static Datum
 read_document(const ComposedImage *composed, ImageReader *reader)
 {
-	CompatJsonbBuilder builder = {0};
-	OpenContainer *container = open_container(reader, *reader->next++, NULL, &builder);
-
-	while (container != NULL)
-	{
-		JsonbValue	value;
-		int			kind;
-
-		if (container->left == 0)
-		{
-			compat_jsonb_push(&builder, container->is_object ? WJB_END_OBJECT : WJB_END_ARRAY, NULL);
-			container = container->around;
-			continue;
-		}
-		container->left--;
-		if (container->is_object)
-		{
-			read_json_string(reader, &value);
-			compat_jsonb_push(&builder, WJB_KEY, &value);
-		}
-		kind = *reader->next++;
-		if (kind == JSON_ARRAY || kind == JSON_OBJECT)
-		{
-			container = open_container(reader, kind, container, &builder);
-			continue;
-		}
-		read_json_scalar(reader, kind, &value);
-		compat_jsonb_push(&builder, container->is_object ? WJB_VALUE : WJB_ELEM, &value);
-	}
-	return JsonbPGetDatum(JsonbValueToJsonb(builder.result));
+	return JsonbPGetDatum(document_image_read(reader));
 }
 
 static bool
@@ -627,6 +521,12 @@ read_composite(const ComposedImage *composed, ImageReader *reader)
 	return HeapTupleGetDatum(heap_form_tuple(composed->desc, values, nulls));
 }
 
+static bool
+have_one_order(Oid a, Oid b)
+{
+	return a == b || (compat_collate_is_c(a) && compat_collate_is_c(b));
+}
+
 /* Adds an attribute to the image; its order is known if all texts inside have one collation. */
 static bool
 add_field(ComposedImage *composed, Form_pg_attribute att)
@@ -643,7 +543,7 @@ add_field(ComposedImage *composed, Form_pg_attribute att)
 		image->type = PENUMBRA_BPCHAR;
 	if (before.order == VALUE_ORDER_UNKNOWN ||
 		(before.order == VALUE_ORDER_OF_COLLATION && image->order == VALUE_ORDER_OF_COLLATION &&
-		 before.order_collation != image->order_collation))
+		 !have_one_order(before.order_collation, image->order_collation)))
 		image->order = VALUE_ORDER_UNKNOWN;
 	else if (before.order == VALUE_ORDER_OF_COLLATION && image->order == VALUE_ORDER_OF_IMAGE)
 	{
@@ -654,6 +554,7 @@ add_field(ComposedImage *composed, Form_pg_attribute att)
 	return true;
 }
 
+/* With those of what is inside, which are locked. */
 static uint64
 shape_of(TupleDesc desc)
 {
@@ -662,28 +563,32 @@ shape_of(TupleDesc desc)
 	for (int i = 0; i < desc->natts; i++)
 	{
 		Form_pg_attribute att = TupleDescAttr(desc, i);
+		const ValueImage *image = att->attisdropped ? NULL : value_image_of(att->atttypid);
 
 		shape = hash_combine64(shape, att->attisdropped ? 0 : ((uint64) att->atttypid << 32 | att->attcollation));
+		if (image != NULL && image->composed != NULL)
+			shape = hash_combine64(shape, image->shape);
 	}
 	return shape | 1;
 }
 
-static bool
-has_shape(Oid type, uint64 shape)
+/* Of a composite type of its own; tables have a type, too, whose rows are read as their columns. */
+static Oid
+relation_of_composite(Oid type_oid)
 {
-	TupleDesc	desc = lookup_rowtype_tupdesc(type, -1);
-	bool		is_same = shape_of(desc) == shape;
+	Oid			relid = type_oid < FirstGenbkiObjectId ? InvalidOid : get_typ_typrelid(type_oid);
 
-	ReleaseTupleDesc(desc);
-	return is_same;
+	return OidIsValid(relid) && get_rel_relkind(relid) == RELKIND_COMPOSITE_TYPE ? relid : InvalidOid;
 }
 
 /* In the current memory context. */
 static bool
-set_composite(ComposedImage *composed)
+set_composite(ComposedImage *composed, Oid relid)
 {
 	bool		is_possible = true;
 
+	/* what was changed until then is known behind it */
+	LockRelationOid(relid, AccessShareLock);
 	composed->desc = lookup_rowtype_tupdesc_copy(composed->type, -1);
 	composed->fields = palloc(sizeof(Field) * composed->desc->natts);
 	composed->write = write_composite;
@@ -691,12 +596,13 @@ set_composite(ComposedImage *composed)
 	composed->image.type = PENUMBRA_TEXT;
 	composed->image.order = VALUE_ORDER_OF_IMAGE;
 	composed->image.shape = shape_of(composed->desc);
-	for (int i = 0; is_possible && i < composed->desc->natts; i++)
+	for (int i = 0; i < composed->desc->natts; i++)
 	{
 		Form_pg_attribute att = TupleDescAttr(composed->desc, i);
 
-		is_possible = att->attisdropped || add_field(composed, att);
+		is_possible &= att->attisdropped || add_field(composed, att);
 	}
+	composed->relids = list_append_unique_oid(composed->relids, relid);
 	return is_possible;
 }
 
@@ -729,7 +635,6 @@ decode(const ComposedImage *composed, const char *image, uint32 length)
 typedef struct KnownImage
 {
 	Oid			type;			/* key */
-	Oid			relid;			/* of a composite */
 	bool		is_current;
 	bool		has_image;
 	ComposedImage *composed;	/* where it is, as others may hold it */
@@ -749,6 +654,7 @@ forget_images(Datum argument, int cache_id, uint32 hash_value)
 		image->is_current = false;
 }
 
+/* Without an image, a type may get one. */
 static void
 forget_composites(Datum argument, Oid relid)
 {
@@ -758,7 +664,8 @@ forget_composites(Datum argument, Oid relid)
 	hash_seq_init(&images, known);
 	while ((image = hash_seq_search(&images)) != NULL)
 	{
-		if (OidIsValid(image->relid) && (relid == InvalidOid || relid == image->relid))
+		if (!image->has_image || (image->composed->relids != NIL && relid == InvalidOid) ||
+			list_member_oid(image->composed->relids, relid))
 			image->is_current = false;
 	}
 }
@@ -801,20 +708,21 @@ read_whole(const ComposedImage *composed, ImageReader *reader)
 	return PointerGetDatum(cstring_to_text_with_len((const char *) reader->next, reader->end - reader->next));
 }
 
-/* Of parts that have images of their own, which PostgreSQL compares by a fixed rule. */
+/* The type has an order or a hash of its own, as those of its parts are. */
 static bool
-set_bytes(ComposedImage *composed, Oid part)
+set_bytes(ComposedImage *composed)
 {
 	const TypeCacheEntry *type = lookup_type_cache(composed->type, TYPECACHE_CMP_PROC | TYPECACHE_HASH_PROC);
+	ValueImage *image = &composed->image;
 
 	composed->write = write_whole;
 	composed->read = read_whole;
-	composed->image.type = PENUMBRA_TEXT;
-	composed->image.equality = VALUE_EQUAL_BY_TYPE;
-	composed->image.order = VALUE_ORDER_UNKNOWN;
-	composed->image.order_collation = InvalidOid;
-	composed->image.shape = BYTES_SHAPE;
-	return user_type_image(getBaseType(part)) != NULL && (OidIsValid(type->cmp_proc) || OidIsValid(type->hash_proc));
+	image->type = PENUMBRA_TEXT;
+	image->equality = VALUE_EQUAL_BY_TYPE;
+	image->order = VALUE_ORDER_UNKNOWN;
+	image->order_collation = InvalidOid;
+	image->shape = composed->relids == NIL ? BYTES_SHAPE : hash_combine64(image->shape, BYTES_SHAPE) | 1;
+	return OidIsValid(type->cmp_proc) || OidIsValid(type->hash_proc);
 }
 
 static bool
@@ -822,63 +730,58 @@ set_image(ComposedImage *composed)
 {
 	Oid			element = get_element_type(composed->type);
 	bool		is_multirange = type_is_multirange(composed->type);
+	Oid			relid = relation_of_composite(composed->type);
 
 	if (composed->type == JSONBOID)
 		return set_document(composed);
 	if (OidIsValid(element))
-		return set_array(composed, element) || set_bytes(composed, element);
+		return get_typtype(element) != TYPTYPE_PSEUDO && (set_array(composed, element) || set_bytes(composed));
+	if (OidIsValid(relid))
+		return set_composite(composed, relid) || set_bytes(composed);
 	if (!type_is_range(composed->type) && !is_multirange)
 		return false;
 	return set_range(composed, is_multirange ? get_multirange_range(composed->type) : composed->type, is_multirange) ||
-		(composed->range->rngelemtype != NULL && set_bytes(composed, composed->range->rngelemtype->type_id));
+		set_bytes(composed);
 }
 
-/* Of a composite type of its own; tables have a type, too, whose values are not stored. */
-static Oid
-relation_of_composite(Oid type_oid)
-{
-	Oid			relid = type_oid < FirstGenbkiObjectId ? InvalidOid : get_typ_typrelid(type_oid);
-
-	return OidIsValid(relid) && get_rel_relkind(relid) == RELKIND_COMPOSITE_TYPE ? relid : InvalidOid;
-}
-
-/* In its place, as others may hold it; an image of a composite has a new one, and the old one stays as it is. */
+/* In its place, as others may hold it; with composites inside another shape has a new one, and the old one stays. */
 static void
-make_image(KnownImage *image, Oid relid)
+make_image(KnownImage *image)
 {
-	MemoryContext around = MemoryContextSwitchTo(TopMemoryContext);
-	ComposedImage made = {
-		.type = image->type,
-		.image = {.encode_parts = encode,.decode_parts = decode}
-	};
+	MemoryContext context = AllocSetContextCreate(TopMemoryContext, "Penumbra image", ALLOCSET_SMALL_SIZES);
+	MemoryContext around = MemoryContextSwitchTo(context);
+	ComposedImage *made = palloc0(sizeof(ComposedImage));
+	bool		is_same;
 
-	image->has_image = OidIsValid(relid) ? set_composite(&made) : set_image(&made);
-	image->relid = relid;
+	made->type = image->type;
+	made->image = (ValueImage) {.encode_parts = encode,.decode_parts = decode,.composed = made};
+	image->has_image = set_image(made);
 	image->is_current = true;
-	if (image->has_image && (image->composed == NULL || OidIsValid(relid)))
-		image->composed = palloc(sizeof(ComposedImage));
-	if (image->has_image)
+	is_same = image->has_image && image->composed != NULL && made->image.shape != 0 &&
+		made->image.shape == image->composed->image.shape;
+	MemoryContextSwitchTo(around);
+	if (!image->has_image || is_same)
+		MemoryContextDelete(context);
+	else if (image->composed == NULL || made->relids != NIL || image->composed->relids != NIL)
+		image->composed = made;
+	else
 	{
-		*image->composed = made;
+		*image->composed = *made;
 		image->composed->image.composed = image->composed;
 	}
-	MemoryContextSwitchTo(around);
 }
 
 static const ValueImage *
 image_of(Oid type_oid)
 {
-	Oid			relid = relation_of_composite(type_oid);
-	KnownImage *image;
+	KnownImage *image = known_image(type_oid);
+	ListCell   *lc;
 
 	/* what was changed until then is known behind it */
-	if (OidIsValid(relid))
-		LockRelationOid(relid, AccessShareLock);
-	image = known_image(type_oid);
-	if (!image->is_current && OidIsValid(relid) && image->has_image)
-		image->is_current = has_shape(type_oid, image->composed->image.shape);
+	foreach(lc, image->has_image ? image->composed->relids : NIL)
+		LockRelationOid(lfirst_oid(lc), AccessShareLock);
 	if (!image->is_current)
-		make_image(image, relid);
+		make_image(image);
 	return image->has_image ? &image->composed->image : user_type_image(type_oid);
 }
 

@@ -40,6 +40,7 @@
 #include "cache/cached_expression.h"
 #include "cache/column_facts.h"
 #include "cache/heap_page.h"
+#include "cache/json_conversion.h"
 #include "cache/list_image.h"
 #include "cache/slow_expression.h"
 #include "cache/status.h"
@@ -368,7 +369,7 @@ add_expression(HeapRowReader *reader, int column, ColumnKey key)
 		type = LIST_IMAGE_TYPE;
 	}
 	else
-		expression->state = ExecInitExpr(expr, NULL);
+		expression->state = ExecInitExpr((Expr *) json_conversion_expand((Node *) expr), NULL);
 	expression->image = value_image_of(type);
 	get_typlenbyval(type, &expression->length, &expression->is_by_value);
 }

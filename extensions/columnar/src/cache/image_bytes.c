@@ -73,10 +73,21 @@ write_string(ImageWriter *writer, const char *bytes, Size length)
 	appendStringInfoChar(&writer->bytes, END);
 }
 
+/* With the zeros that are escaped. */
+static Size
+string_bytes(const ImageReader *reader)
+{
+	const uint8 *zero = reader->next;
+
+	while ((zero = memchr(zero, 0, reader->end - zero))[1] != END)
+		zero += 2;
+	return zero - reader->next;
+}
+
 char *
 read_string(ImageReader *reader, Size head, Size *length)
 {
-	char	   *string = palloc_extended(head + (reader->end - reader->next), MCXT_ALLOC_HUGE);
+	char	   *string = palloc_extended(Max(head + string_bytes(reader), 1), MCXT_ALLOC_HUGE);
 	char	   *to = string + head;
 
 	for (;;)
@@ -93,6 +104,96 @@ read_string(ImageReader *reader, Size head, Size *length)
 	}
 	*length = to - string - head;
 	return string;
+}
+
+void
+write_blank_padded(ImageWriter *writer, const struct varlena *value)
+{
+	Size		bytes = VARSIZE_ANY_EXHDR(value);
+	Size		length = bytes;
+
+	while (length > 0 && VARDATA_ANY(value)[length - 1] == ' ')
+		length--;
+	write_string(writer, VARDATA_ANY(value), length);
+	form_write(&writer->form, bytes - length);
+}
+
+struct varlena *
+read_blank_padded(ImageReader *reader)
+{
+	Size		length;
+	char	   *string = read_string(reader, VARHDRSZ, &length);
+	Size		blanks = form_read(&reader->form);
+
+	string = repalloc_huge(string, VARHDRSZ + length + blanks);
+	memset(string + VARHDRSZ + length, ' ', blanks);
+	SET_VARSIZE(string, VARHDRSZ + length + blanks);
+	return (struct varlena *) string;
+}
+
+/*
+ * Of an interval the days of 24 hours, of which a month has 30, and the time that is left.  Its form says by how much
+ * its months and days are others than those of the shortest way to write it: 26 hours are not a day and 2 hours.
+ */
+static void
+shortest_interval(int64 days, bool has_time, uint32 *month, uint32 *day)
+{
+	/* towards zero, as the time has the sign of the days */
+	if (days < 0 && has_time)
+		days++;
+	*month = (uint32) (days / DAYS_PER_MONTH);
+	*day = (uint32) (days % DAYS_PER_MONTH);
+}
+
+/* Small numbers for those around zero. */
+static uint32
+fold_sign(uint32 number)
+{
+	return number << 1 ^ ((number & SIGN_BIT32) != 0 ? PG_UINT32_MAX : 0);
+}
+
+static uint32
+unfold_sign(uint32 number)
+{
+	return number >> 1 ^ ((number & 1) != 0 ? PG_UINT32_MAX : 0);
+}
+
+void
+write_interval(ImageWriter *writer, const Interval *value)
+{
+	int64		days = (int64) value->month * DAYS_PER_MONTH + value->day + value->time / USECS_PER_DAY;
+	int64		time = value->time % USECS_PER_DAY;
+	uint32		month;
+	uint32		day;
+
+	if (time < 0)
+	{
+		time += USECS_PER_DAY;
+		days--;
+	}
+	write_uint64(writer, (uint64) days ^ SIGN_BIT64);
+	write_uint64(writer, (uint64) time);
+	shortest_interval(days, time != 0, &month, &day);
+	form_write(&writer->form, fold_sign((uint32) value->month - month));
+	form_write(&writer->form, fold_sign((uint32) value->day - day));
+}
+
+Interval *
+read_interval(ImageReader *reader)
+{
+	Interval   *value = palloc(sizeof(Interval));
+	int64		days = (int64) (read_uint64(reader) ^ SIGN_BIT64);
+	int64		time = (int64) read_uint64(reader);
+	uint32		month;
+	uint32		day;
+
+	shortest_interval(days, time != 0, &month, &day);
+	value->month = (int32) (month + unfold_sign(form_read(&reader->form)));
+	value->day = (int32) (day + unfold_sign(form_read(&reader->form)));
+	/* the sum has room where the product has none */
+	value->time = (int64) ((uint64) time + (uint64) (days - (int64) value->month * DAYS_PER_MONTH - value->day) *
+						   (uint64) USECS_PER_DAY);
+	return value;
 }
 
 /* Of a numeric: what it is, then the weight and the digits to the base 10,000, each one more than it is, and a zero. */

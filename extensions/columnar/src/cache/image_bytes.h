@@ -7,7 +7,7 @@
  * values that are written one behind the other are compared by their bytes, as if
  * they were compared one by one.
  *
- * Numbers that are equal can be written differently: their bytes are the same here, and
+ * Values that are equal can be written differently: their bytes are the same here, and
  * their form says what they lack (image_form.h).
  *
  *-------------------------------------------------------------------------
@@ -17,6 +17,7 @@
 
 #include "postgres.h"
 
+#include "datatype/timestamp.h"
 #include "lib/stringinfo.h"
 #include "port/pg_bswap.h"
 
@@ -40,9 +41,14 @@ extern void write_float(ImageWriter *writer, double value);
 extern double read_float(ImageReader *reader);
 extern void write_numeric(ImageWriter *writer, Datum value);
 extern Datum read_numeric(ImageReader *reader);
+extern void write_interval(ImageWriter *writer, const Interval *value);
+extern Interval *read_interval(ImageReader *reader);
 extern void write_string(ImageWriter *writer, const char *bytes, Size length);
 /* A new string, behind `head` bytes of the caller's. */
 extern char *read_string(ImageReader *reader, Size head, Size *length);
+/* Of char(n), whose blanks at the end do not compare. */
+extern void write_blank_padded(ImageWriter *writer, const struct varlena *value);
+extern struct varlena *read_blank_padded(ImageReader *reader);
 
 static inline void
 read_bytes(ImageReader *reader, void *bytes, Size length)

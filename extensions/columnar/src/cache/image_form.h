@@ -1,10 +1,11 @@
 /*-------------------------------------------------------------------------
  *
  * image_form.h
- *	  How the numbers of an image are written.
+ *	  How the parts of an image are written.
  *
  * Numbers that are equal can be written differently: 1.0 is equal to 1, and -0 to 0.  So
  * an image has them in their shortest form, and a form says by how many zeros each is longer.
+ * So it is with the blanks of char(n), and the months and days of intervals.
  * The form is a tail of the image (penumbra/types.h), which does not compare.
  *
  * It has a pair of numbers for each number that is longer: how many short ones come before

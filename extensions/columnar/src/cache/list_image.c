@@ -29,6 +29,7 @@
 #include "utils/rangetypes.h"
 #include "utils/typcache.h"
 
+#include "cache/json_conversion.h"
 #include "cache/list_image.h"
 #include "cache/value_image.h"
 
@@ -127,6 +128,12 @@ gives_documents(const Node *node)
 		(is_call(node, F_UNNEST_ANYARRAY) && exprType(node) == JSONBOID);
 }
 
+static bool
+gives_composites(const Node *node)
+{
+	return is_call(node, F_UNNEST_ANYARRAY) && get_typtype(getBaseType(exprType(node))) == TYPTYPE_COMPOSITE;
+}
+
 #define KEY_COLUMN		1
 #define VALUE_COLUMN	2
 
@@ -144,7 +151,7 @@ typedef struct FoundElements
 	bool		has_others;
 } FoundElements;
 
-/* Those that are documents or arrays. */
+/* Those that are documents, composites or arrays. */
 static bool
 find_elements_walker(Node *node, void *context)
 {
@@ -152,7 +159,7 @@ find_elements_walker(Node *node, void *context)
 
 	if (node == NULL)
 		return false;
-	if (!gives_documents(node) && !is_column(node, F_JSONB_EACH, VALUE_COLUMN) &&
+	if (!gives_documents(node) && !gives_composites(node) && !is_column(node, F_JSONB_EACH, VALUE_COLUMN) &&
 		!list_image_has_matches(node))
 		return expression_tree_walker(node, find_elements_walker, context);
 	found->has_others |= found->elements != NULL && !equal(found->elements, node);
@@ -180,8 +187,7 @@ list_image_elements(const Node *expr)
 		default:
 			return NULL;
 	}
-	if (value_image_of(exprType(expr)) == NULL ||
-		(value_image_of(exprType(expr))->composed != NULL && exprType(expr) != JSONBOID))
+	if (value_image_of(exprType(expr)) == NULL)
 		return NULL;
 	if (is_call(expr, F_UNNEST_ANYARRAY) || is_call(expr, F_UNNEST_ANYMULTIRANGE) || splits_text(expr) ||
 		is_call(expr, F_JSONB_ARRAY_ELEMENTS_TEXT) || is_call(expr, F_JSONB_OBJECT_KEYS) ||
@@ -189,7 +195,8 @@ list_image_elements(const Node *expr)
 		is_column(expr, F_JSONB_EACH_TEXT, VALUE_COLUMN))
 		return unconstify(Node *, expr);
 	(void) find_elements_walker(unconstify(Node *, expr), &found);
-	return found.has_others ? NULL : found.elements;
+	/* a match that is read whole is PostgreSQL's */
+	return found.has_others || (found.elements == expr && list_image_has_matches(expr)) ? NULL : found.elements;
 }
 
 FuncExpr *
@@ -321,8 +328,11 @@ list_maker_create(Node *expr, ExprContext *econtext)
 	maker->wants_objects = wants_objects(linitial(call->args));
 	maker->gives_keys = call->funcid == F_JSONB_OBJECT_KEYS || is_column(expr, call->funcid, KEY_COLUMN);
 	if (list_image_elements(expr) != expr)
-		maker->of_element = ExecInitExpr((Expr *) list_image_replace_elements(expr, list_image_one_element(expr)),
-										 NULL);
+	{
+		Node	   *of_element = list_image_replace_elements(expr, list_image_one_element(expr));
+
+		maker->of_element = ExecInitExpr((Expr *) json_conversion_expand(of_element), NULL);
+	}
 	return maker;
 }
 

@@ -180,7 +180,7 @@ EXCEPTION WHEN OTHERS THEN
   RETURN detail;
 END $$;
 SELECT q, reason(q) FROM unnest(ARRAY[
-  'SELECT x FROM posts, unnest(pairs) x',
+  'SELECT x, count(*) FROM posts, unnest(pairs) x GROUP BY x',
   'SELECT x FROM typed, unnest(jsons) x', 'SELECT x FROM typed, unnest(places) x', 'SELECT x FROM posts, generate_series(1, grp) x',
   'SELECT grp, unnest(tags) FROM posts GROUP BY grp, tags', 'SELECT x FROM posts, ROWS FROM (unnest(tags), generate_series(1, 2)) u(x, y)',
   'SELECT e, count(*) FROM posts, jsonb_array_elements(doc->''items'') e GROUP BY 1',
@@ -193,7 +193,8 @@ SELECT q, reason(q) FROM unnest(ARRAY[
   'SELECT count(*) FROM (SELECT unnest(tags), generate_series(1, 3) FROM posts) s',
   'SELECT DISTINCT ON (id) id, unnest(nums) FROM posts ORDER BY id']) q;
 RESET penumbra.mode;
-SELECT penumbra.load('posts', ARRAY['unnest(pairs)']);
+SELECT penumbra.load('posts', ARRAY['unnest(pairs)']) > 0 AS loaded;
+SELECT agree('SELECT id, x, x.a FROM posts, unnest(pairs) x'), agree('SELECT unnest(pairs), count(*) FROM posts GROUP BY 1');
 SELECT penumbra.load('posts', ARRAY['count(*)']);
 
 -- Rights: of the column that the function reads. Rows that a policy hides.

@@ -115,11 +115,19 @@ SELECT array_agg(ints ORDER BY id) AS ints, array_agg(words ORDER BY id) AS word
 SET penumbra.mode = require;
 SELECT array_agg(ints ORDER BY id) FROM things WHERE id IN (2, 8) AND ints < '{9}';
 
--- Orders that bytes do not have.
-SET penumbra.mode = require;
-SELECT moods FROM things ORDER BY moods;
-SELECT words FROM things ORDER BY words COLLATE "en-x-icu";
-RESET penumbra.mode;
+-- Orders that bytes do not have: PostgreSQL compares each distinct value once.
+SELECT agree('SELECT id, moods FROM things ORDER BY moods DESC, id');
+SELECT agree('SELECT id, words FROM things ORDER BY words COLLATE "en-x-icu", id LIMIT 500');
+SELECT agree('SELECT id, rank() OVER (PARTITION BY id % 5 ORDER BY moods) FROM things ORDER BY id');
+SELECT agree('SELECT id FROM things ORDER BY words[1] COLLATE "en-x-icu" NULLS FIRST, moods, ints, id');
+-- values that come in the order, against it, from both ends and from the middle
+CREATE TABLE orders (id int, up mood[], n int, t text) WITH (autovacuum_enabled = off);
+INSERT INTO orders SELECT k, ARRAY['ok']::mood[], CASE k % 4 WHEN 0 THEN k WHEN 1 THEN -k WHEN 2 THEN 20000 + k ELSE 40000 - k END, 'x' FROM generate_series(1, 8000) k;
+UPDATE orders SET t = lpad(n::text, 6, '0'), up = array_fill('ok'::mood, ARRAY[1 + id % 30]) || 'glad'::mood;
+VACUUM ANALYZE orders;
+SELECT penumbra.load('orders', ARRAY['id', 'n', 't', 'up']) > 0 AS loaded;
+SELECT agree('SELECT id FROM orders ORDER BY t COLLATE "en-x-icu", id'), agree('SELECT id FROM orders ORDER BY up, t COLLATE "en-x-icu" DESC');
+DROP TABLE orders;
 
 -- CASE, coalesce() and conditions inside of what is cached, and around values that the engine reads as bytes
 SELECT query, loaded.count > 0 AS is_loaded, agree(query) FROM (VALUES

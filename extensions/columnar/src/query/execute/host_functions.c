@@ -40,6 +40,7 @@ typedef struct HostFunction
 	ResultWindow *window;		/* from the engine's columns into the slot */
 	const ValueImage *image;	/* of the result's type */
 	ValueClasses *classes;		/* of the results, whose numbers are asked for; or NULL */
+	bool		has_labels;		/* it is their labels */
 	bool		is_zone;		/* the results name time zones, which are asked for */
 	int16		length;			/* of that type */
 	bool		is_by_value;
@@ -107,7 +108,8 @@ evaluate_rows(void *argument)
 			continue;
 		if (function->classes != NULL)
 		{
-			run->values[i] = (uint64) value_classes_number(function->classes, value);
+			run->values[i] = function->has_labels ? (uint64) (uintptr_t) value_classes_label(function->classes, value)
+				: (uint64) value_classes_number(function->classes, value);
 			check_memory(run);
 			continue;
 		}
@@ -190,16 +192,16 @@ call_frames(void *argument, const PenumbraFrames *frames, PenumbraColumnInput *r
 
 /* Values of both sides of a join have the same numbers. */
 static ValueClasses *
-classes_of(HostFunctions *host, Node *expr)
+classes_of(HostFunctions *host, Node *expr, bool is_ordered)
 {
 	ListCell   *lc;
 
 	foreach(lc, host->classes)
 	{
-		if (value_classes_are_of(lfirst(lc), exprType(expr), exprCollation(expr)))
+		if (value_classes_are_of(lfirst(lc), exprType(expr), exprCollation(expr), is_ordered))
 			return lfirst(lc);
 	}
-	host->classes = lappend(host->classes, value_classes_create(exprType(expr), exprCollation(expr)));
+	host->classes = lappend(host->classes, value_classes_create(exprType(expr), exprCollation(expr), is_ordered));
 	return llast(host->classes);
 }
 
@@ -213,7 +215,9 @@ begin_function(HostFunctions *host, HostFunction *function, const HostCall *call
 	function->expr_state = ExecInitExpr((Expr *) call->expr, NULL);
 	function->inputs = MakeSingleTupleTableSlot(ExecTypeFromExprList(call->inputs), &TTSOpsVirtual);
 	function->window = result_window_create(columns, function->inputs->tts_tupleDescriptor, NIL);
-	function->classes = call->kind == HOST_CALL_CLASS ? classes_of(host, call->expr) : NULL;
+	function->has_labels = call->kind == HOST_CALL_LABEL;
+	function->classes = call->kind == HOST_CALL_CLASS || function->has_labels
+		? classes_of(host, call->expr, function->has_labels) : NULL;
 	function->is_zone = call->kind == HOST_CALL_ZONE;
 	function->image = value_image_of(exprType(call->expr));
 	get_typlenbyval(exprType(call->expr), &function->length, &function->is_by_value);

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * value_classes.h
- *	  Numbers of the values of a type that are equal.
+ *	  Numbers of the values of a type that are equal, and labels in the order of values.
  *
  *-------------------------------------------------------------------------
  */
@@ -12,12 +12,17 @@
 
 typedef struct ValueClasses ValueClasses;
 
-/* In the context at hand, which keeps a value of each class. */
-extern ValueClasses *value_classes_create(Oid type_oid, Oid collation);
+/* In the context at hand, which keeps a value of each class; of a type that has an order, if that is asked for. */
+extern ValueClasses *value_classes_create(Oid type_oid, Oid collation, bool is_ordered);
 /* Whether they were created for this type, or a domain of it, and this collation. */
-extern bool value_classes_are_of(const ValueClasses *classes, Oid type_oid, Oid collation);
+extern bool value_classes_are_of(const ValueClasses *classes, Oid type_oid, Oid collation, bool is_ordered);
 /* The number of those that are equal to the value, by the type's own functions.  Any error may be raised. */
 extern int64 value_classes_number(ValueClasses *classes, Datum value);
+/*
+ * The bytes of a uuid that are less than those of greater values, and the same for equal ones; they stay as they are.
+ * Where values come in an order that leaves no room between two labels, an error is raised.
+ */
+extern const uint8 *value_classes_label(ValueClasses *classes, Datum value);
 /* The memory that the classes take. */
 extern Size value_classes_bytes(const ValueClasses *classes);
 

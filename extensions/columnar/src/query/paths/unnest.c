@@ -16,6 +16,7 @@
 #include "nodes/nodeFuncs.h"
 #include "optimizer/clauses.h"
 #include "optimizer/cost.h"
+#include "utils/lsyscache.h"
 
 #include "cache/list_image.h"
 #include "query/paths/unnest.h"
@@ -26,6 +27,7 @@
 #include "query/planning/planning.h"
 #include "query/planning/record_columns.h"
 #include "query/planning/relation_numbers.h"
+#include "query/planning/table_expressions.h"
 
 static void
 add_stage(RelPipeline *planned, List *lists, List *names, bool is_left, bool may_refuse, double rows)
@@ -39,6 +41,70 @@ add_stage(RelPipeline *planned, List *lists, List *names, bool is_left, bool may
 	stage->rows = rows;
 	planned->before_sort = NULL;
 	cost_add_unnest(planned, list_length(lists), columns, rows);
+}
+
+/* Not for a row that has no record. */
+static bool
+checks_domain(Node *node, void *context)
+{
+	if (node == NULL)
+		return false;
+	return IsA(node, CoerceToDomain) || expression_tree_walker(node, checks_domain, context);
+}
+
+/* True of any value, which has to be computed for that. */
+static Node *
+is_computed(Node *value)
+{
+	NullTest   *tests[2];
+
+	for (int i = 0; i < 2; i++)
+	{
+		tests[i] = makeNode(NullTest);
+		tests[i]->arg = (Expr *) value;
+		tests[i]->nulltesttype = i == 0 ? IS_NULL : IS_NOT_NULL;
+		tests[i]->location = -1;
+	}
+	return (Node *) make_orclause(list_make2(tests[0], tests[1]));
+}
+
+/*
+ * Columns of records whose lists have what they are made of.  Each value is computed for each row, as PostgreSQL
+ * makes whole records: no condition above may come first.
+ */
+static bool
+add_values_of_records(PlannerInfo *root, RelPipeline *planned, Index relid, bool is_left)
+{
+	const RangeTblFunction *records = table_expressions_records(root, relid);
+	List	   *names = list_copy(stage_outputs(planned->pipeline->top));
+	List	   *exprs = list_copy(names);
+	List	   *checks = NIL;
+	PipelineStage *stage;
+
+	for (AttrNumber i = 1; records != NULL && i <= record_columns_count(records); i++)
+	{
+		Var		   *source = record_columns_is_source(records, i) ? NULL
+			: expression_columns_elements(root, relid, record_columns_source(records, i), 0);
+		int			place = source == NULL ? -1 : pipeline_find_expr(names, (Node *) source);
+		Node	   *value;
+
+		if (place < 0)
+			continue;
+		value = record_columns_value(root, records, i, (Node *) source);
+		if (is_left && checks_domain(value, NULL))
+			return false;
+		list_nth_cell(exprs, place)->ptr_value = value;
+		list_nth_cell(names, place)->ptr_value = makeVar(relation_number_of(root, relid), i, exprType(value),
+														 record_columns_typmod(records, i),
+														 record_columns_collation(records, i), 0);
+		checks = lappend(checks, is_computed(value));
+	}
+	if (checks == NIL)
+		return true;
+	stage = pipeline_add_stage(planned->pipeline, PIPELINE_FILTER, checks);
+	stage->takes_any_calls = true;
+	pipeline_add_stage(planned->pipeline, PIPELINE_PROJECTION, exprs)->names = names;
+	return true;
 }
 
 bool
@@ -63,7 +129,8 @@ unnest_join_functions(PlannerInfo *root, RelPipeline *planned, RelOptInfo *rel, 
 		Var		   *elements;
 		Var		   *list = list_image_is_set(call) ? expression_columns_of_set(root, call, &elements) : NULL;
 
-		if (list == NULL)
+		/* rows of several columns are no elements */
+		if (list == NULL || type_is_rowtype(exprType(call)))
 			return false;
 		lists = lappend(lists, list);
 		names = lappend(names, makeVar(relation_number_of(root, rel->relid), list_length(lists), exprType(call),
@@ -78,7 +145,7 @@ unnest_join_functions(PlannerInfo *root, RelPipeline *planned, RelOptInfo *rel, 
 	/* of a NULL there is a record, too */
 	is_left |= record_columns_is_call(linitial(rte->functions)) && record_columns_is_one_row(linitial(rte->functions));
 	add_stage(planned, lists, names, is_left, may_refuse, rows);
-	return true;
+	return add_values_of_records(root, planned, rel->relid, is_left);
 }
 
 bool

@@ -36,6 +36,7 @@
 
 #include "query/paths/whole_rows.h"
 #include "query/planning/query_tree.h"
+#include "query/planning/record_columns.h"
 
 /* A query level in hand, and the one around it. */
 typedef struct Level
@@ -192,17 +193,26 @@ column_without_nulls(Var *row, const Level *level)
 	return column;
 }
 
-/* Whether the node counts rows of a table, subquery or CTE of this level. */
+/* Whether it is a table, or a function whose records are columns. */
+static bool
+has_columns(const RangeTblEntry *entry)
+{
+	return entry->rtekind == RTE_RELATION ||
+		(entry->rtekind == RTE_FUNCTION && list_length(entry->functions) == 1 &&
+		 record_columns_is_call(linitial(entry->functions)));
+}
+
+/* Whether the node counts rows of a table, a function, a subquery or a CTE of this level. */
 static bool
 counts_rows(const Node *node, const Level *level)
 {
 	const Var  *row = (const Var *) counted_argument(node);
-	RTEKind		kind;
+	const RangeTblEntry *entry;
 
 	if (level == NULL || row == NULL || !IsA(row, Var) || row->varattno != InvalidAttrNumber || row->varlevelsup != 0)
 		return false;
-	kind = rt_fetch(row->varno, level->query->rtable)->rtekind;
-	return kind == RTE_RELATION || kind == RTE_SUBQUERY || kind == RTE_CTE;
+	entry = rt_fetch(row->varno, level->query->rtable);
+	return entry->rtekind == RTE_SUBQUERY || entry->rtekind == RTE_CTE || has_columns(entry);
 }
 
 static Node *
@@ -243,7 +253,7 @@ table_of_row(const Var *var, const Level *level)
 {
 	RangeTblEntry *entry = entry_of_row(var, level);
 
-	return entry != NULL && entry->rtekind == RTE_RELATION ? entry : NULL;
+	return entry != NULL && has_columns(entry) && get_typtype(var->vartype) != TYPTYPE_DOMAIN ? entry : NULL;
 }
 
 /* Of an expression of the target list. */

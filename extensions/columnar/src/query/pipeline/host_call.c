@@ -33,7 +33,9 @@
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
 #include "utils/formatting.h"
+#include "utils/lsyscache.h"
 #include "utils/syscache.h"
+#include "utils/typcache.h"
 
 #include "cache/cache.h"
 #include "query/pipeline/function_map.h"
@@ -450,6 +452,20 @@ host_call_class(Translation *translation, Node *node)
 {
 	return call_of_values(translation, node, HOST_CALL_CLASS, PENUMBRA_INT8,
 						  psprintf("comparison of %s, whose values hardly repeat", format_type_be(exprType(node))));
+}
+
+PenumbraExpr
+host_call_label(Translation *translation, Node *node)
+{
+	const char *reason = translation->reason;
+	PenumbraExpr label = !OidIsValid(lookup_type_cache(getBaseType(exprType(node)), TYPECACHE_CMP_PROC)->cmp_proc) ? -1
+		: call_of_values(translation, node, HOST_CALL_LABEL, PENUMBRA_UUID, reason);
+
+	/* a label may be missing for a value, and then none of the others may have decided anything */
+	translation->raises_late |= label >= 0;
+	if (label < 0)
+		translation->reason = reason;
+	return label;
 }
 
 PenumbraExpr

@@ -21,6 +21,7 @@ typedef enum HostCallKind
 {
 	HOST_CALL_VALUE,
 	HOST_CALL_CLASS,			/* a number of the values that are equal to the expression's */
+	HOST_CALL_LABEL,			/* bytes in the order of the expression's values */
 	HOST_CALL_ZONE				/* the time zone that the expression names, as time_zone.h has it */
 } HostCallKind;
 
@@ -43,6 +44,12 @@ extern PenumbraExpr host_call_translate(Translation *translation, Node *node);
  * others.  Negative: refused.
  */
 extern PenumbraExpr host_call_class(Translation *translation, Node *node);
+
+/*
+ * A uuid in the order of the expression's values by the type's comparison function, which the engine has none for.
+ * Negative: refused, with the translation's reason where that is not for the call.
+ */
+extern PenumbraExpr host_call_label(Translation *translation, Node *node);
 
 /* The time zones that the text names.  Negative: refused. */
 extern PenumbraExpr host_call_zone(Translation *translation, Node *node);

@@ -81,6 +81,7 @@ typedef struct PipelineStage
 	bool		is_null_aware;	/* of an anti join: NOT IN */
 	bool		is_distinct;	/* of a recursion: UNION */
 	bool		gives_late;		/* of a recursion: all rows are read, and none leaves before the last is there */
+	bool		takes_any_calls;	/* while planning, of a filter: PostgreSQL would evaluate it for each row, too */
 	bool		may_refuse_lists;	/* of unnesting, which is an inner or left join with each row's lists, in exprs */
 	List	   *join_keys;		/* OpExprs: an equality of a probe side's and a build side's expression; DistinctExprs
 								 * of such ones: IS NOT DISTINCT FROM */

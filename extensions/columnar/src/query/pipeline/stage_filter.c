@@ -65,7 +65,7 @@ add_to_plan(Translation *translation, PipelineStage *stage, const StageInput *in
 	if (!stage_sort_row_count(translation, stage->limit, 0, &ignored) ||
 		!stage_sort_row_count(translation, stage->offset, 0, &ignored))
 		return false;
-	translation->takes_any_calls = is_aggregated(linitial(stage->inputs));
+	translation->takes_any_calls = stage->takes_any_calls || is_aggregated(linitial(stage->inputs));
 	is_taken = translate_args(translation, list_copy_head(exprs, 1), conjuncts);
 	/* a row that does not pass one condition does not ask for the next */
 	translation->branch_depth++;

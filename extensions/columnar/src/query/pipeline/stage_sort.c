@@ -13,6 +13,7 @@
 #include "query/pipeline/comparison_key.h"
 #include "query/pipeline/deparser.h"
 #include "query/pipeline/enum_order.h"
+#include "query/pipeline/host_call.h"
 #include "query/pipeline/pipeline.h"
 #include "query/pipeline/stage_kind.h"
 #include "query/pipeline/stage_sort.h"
@@ -81,6 +82,31 @@ stage_sort_flags(const SortGroupClause *clause, bool is_descending)
 	return (is_descending ? PIPELINE_SORT_DESCENDING : 0) | (clause->nulls_first ? PIPELINE_SORT_NULLS_FIRST : 0);
 }
 
+/* What the engine orders: the values, or what it can order in their place. */
+static bool
+set_key(Translation *translation, Node *expr, PenumbraSortKey *key)
+{
+	Node	   *compared = comparison_key_node(expr);
+	PenumbraCollation *collation;
+
+	key->expr = -1;
+	if (translate_collation(translation, PENUMBRA_FN_LT, exprCollation(expr), &collation) &&
+		translate_order_is_known(translation, compared))
+	{
+		key->collation = collation;
+		key->expr = translate_expr(translation, compared);
+		if (key->expr < 0)
+			return false;
+		key->expr = enum_order_key(translation, expr, key->expr);
+	}
+	if (key->expr < 0)
+	{
+		key->collation = NULL;
+		key->expr = host_call_label(translation, expr);
+	}
+	return key->expr >= 0;
+}
+
 PenumbraSortKey *
 stage_sort_keys(Translation *translation, List *exprs, List *sort_flags)
 {
@@ -91,19 +117,9 @@ stage_sort_keys(Translation *translation, List *exprs, List *sort_flags)
 	{
 		int			i = foreach_current_index(lc);
 		int			flags = list_nth_int(sort_flags, i);
-		Node	   *key = comparison_key_node(lfirst(lc));
-		PenumbraCollation *collation;
 
 		if (!translate_has_collation(translation, exprCollation(lfirst(lc)), lfirst(lc)) ||
-			!translate_collation(translation, PENUMBRA_FN_LT, exprCollation(lfirst(lc)),
-								 &collation) ||
-			!translate_order_is_known(translation, key))
-			return NULL;
-		keys[i].collation = collation;
-		keys[i].expr = translate_expr(translation, key);
-		if (keys[i].expr >= 0)
-			keys[i].expr = enum_order_key(translation, lfirst(lc), keys[i].expr);
-		if (keys[i].expr < 0)
+			!set_key(translation, lfirst(lc), &keys[i]))
 			return NULL;
 		keys[i].descending = (flags & PIPELINE_SORT_DESCENDING) != 0;
 		keys[i].nulls_first = (flags & PIPELINE_SORT_NULLS_FIRST) != 0;

@@ -96,6 +96,33 @@ expression_columns_add_elements(PlannerInfo *root, Node *expr, Var *elements)
 	add_column(root, expr)->elements = elements;
 }
 
+void
+expression_columns_add_source(PlannerInfo *root, Index relid, Node *expr)
+{
+	ExpressionColumn *column = add_column(root, expr);
+
+	column->elements = makeVar(relation_number_of(root, relid), column->number, exprType(expr), exprTypmod(expr),
+							   exprCollation(expr), 0);
+}
+
+Var *
+expression_columns_elements(PlannerInfo *root, Index relid, Node *expr, AttrNumber number)
+{
+	ListCell   *lc;
+
+	foreach(lc, planning_current()->expression_columns)
+	{
+		const ExpressionColumn *column = lfirst(lc);
+
+		if (column->root == root && column->elements != NULL &&
+			column->elements->varno == (int) relation_number_of(root, relid) &&
+			column->elements->varattno == (number == 0 ? column->number : number) &&
+			equal(column->expr, below_joins_mutator(expr, NULL)))
+			return column->elements;
+	}
+	return NULL;
+}
+
 bool
 expression_columns_is_one(const PlannerInfo *root, Node *node)
 {

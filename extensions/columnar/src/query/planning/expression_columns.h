@@ -36,6 +36,10 @@ extern bool expression_columns_is_one(const PlannerInfo *root, Node *node);
 extern void expression_columns_add(PlannerInfo *root, Node *node);
 /* Makes lists one, for whose elements the Var stands. */
 extern void expression_columns_add_elements(PlannerInfo *root, Node *expr, Var *elements);
+/* Makes lists one of the relation in FROM, of which that has no column. */
+extern void expression_columns_add_source(PlannerInfo *root, Index relid, Node *expr);
+/* What stands for the elements of such lists, as that column of the relation; 0: as none.  NULL: there are none. */
+extern Var *expression_columns_elements(PlannerInfo *root, Index relid, Node *expr, AttrNumber number);
 /* The numbers of those of the relation; a new list.  A child of a table has its parent's. */
 extern List *expression_columns_numbers(PlannerInfo *root, Index relid);
 /* What a member of UNION ALL outputs for the column of the whole. */

@@ -298,16 +298,24 @@ is_read(PlannerInfo *root, Index relid, AttrNumber column)
 static bool
 add_plain_elements(PlannerInfo *root, Index relid, AttrNumber number)
 {
-	Node	   *expr = table_expressions_element_column(root, relid, number);
 	const RangeTblFunction *records = table_expressions_records(root, relid);
+	Node	   *expr = records != NULL ? record_columns_source(records, number)
+		: table_expressions_element_column(root, relid, number);
+	bool		is_source = records != NULL && !record_columns_is_source(records, number);
 
 	if (expr == NULL || !table_expressions_can_be_cached(root, expr))
 		return false;
-	expression_columns_add_elements(root, expr,
-									makeVar(relation_number_of(root, relid), number, exprType(expr),
-											records != NULL ? record_columns_typmod(records, number) : exprTypmod(expr),
-											records != NULL ? record_columns_collation(records, number)
-											: exprCollation(expr), 0));
+	if (expression_columns_elements(root, relid, expr, is_source ? 0 : number) != NULL)
+		return true;
+	if (is_source)
+		expression_columns_add_source(root, relid, expr);
+	else
+		expression_columns_add_elements(root, expr,
+										makeVar(relation_number_of(root, relid), number, exprType(expr),
+												records != NULL ? record_columns_typmod(records, number)
+												: exprTypmod(expr),
+												records != NULL ? record_columns_collation(records, number)
+												: exprCollation(expr), 0));
 	return true;
 }
 
@@ -318,18 +326,23 @@ finish_records(PlannerInfo *root, Index relid)
 	const RangeTblFunction *records = table_expressions_records(root, relid);
 	int			count = record_columns_count(records);
 
+	if (is_read(root, relid, InvalidAttrNumber))
+		return false;
 	for (AttrNumber i = 1; i <= count; i++)
 	{
-		Node	   *expr = record_columns_expr(records, i);
+		Node	   *expr = record_columns_source(records, i);
 
-		/* whole documents are open */
-		bool		is_needed = expr == NULL || record_columns_can_fail(records, i) ||
-			(exprType(expr) != JSONBOID && is_read(root, relid, i));
+		/* what has parts is open, where it is read whole */
+		bool		is_needed = record_columns_can_fail(records, i) ||
+			(expr != NULL && !cache_type_has_parts(exprType(expr)) && is_read(root, relid, i));
 
 		if (is_needed && !add_plain_elements(root, relid, i))
 			return false;
 	}
-	return expression_columns_of_elements(root, relid) != NIL || (count > 0 && add_plain_elements(root, relid, 1));
+	/* any of them says how many there are */
+	for (AttrNumber i = 1; i <= count && expression_columns_of_elements(root, relid) == NIL; i++)
+		(void) add_plain_elements(root, relid, i);
+	return expression_columns_of_elements(root, relid) != NIL;
 }
 
 /* Whether lists of what the level reads of the elements say how many there are. */

@@ -1,13 +1,17 @@
 /*-------------------------------------------------------------------------
  *
  * record_columns.c
- *	  Documents as records: jsonb_to_record(), jsonb_to_recordset(), jsonb_populate_record[set]() in FROM.
+ *	  Functions in FROM whose rows are records: jsonb_to_record(), jsonb_to_recordset(), jsonb_populate_record[set](),
+ *	  and unnest() of arrays of composites.
  *
- * A record's column is the member of an object that has its name: NULL if there is none
- * or a JSON null, a document as it is, and of other types the value that the type's
- * input function makes of the member's text, which is that of the operator ->>.  So the
+ * A document's column is the member of an object that has its name: NULL if there is none
+ * or a JSON null, a document as it is, arrays and composites as json_conversion.h has them, and of other types the
+ * value that the type's input function makes of the member's text, which is that of the operator ->>.  So the
  * columns are expressions of elements, as those of jsonb_path_query().  Its paths are
  * those of which a list has objects alone, since PostgreSQL raises an error of other elements.
+ *
+ * What a text is as a date or an enum depends on settings, the time and the catalog, and constraints of domains are
+ * a user's functions.  So lists have what these are made of, and the query computes the column of that.
  *
  * PostgreSQL makes whole records: it raises the error of a column that no query reads.
  *
@@ -15,13 +19,16 @@
  */
 #include "postgres.h"
 
+#include "access/transam.h"
 #include "access/tupdesc.h"
 #include "catalog/pg_collation.h"
+#include "catalog/pg_proc.h"
 #include "catalog/pg_type.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/clauses.h"
 #include "optimizer/optimizer.h"
+#include "parser/parse_coerce.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
 #include "utils/fmgrprotos.h"
@@ -29,6 +36,7 @@
 #include "utils/lsyscache.h"
 #include "utils/typcache.h"
 
+#include "cache/json_conversion.h"
 #include "cache/list_image.h"
 #include "query/planning/record_columns.h"
 
@@ -65,6 +73,12 @@ has_empty_base(const FuncExpr *call)
 		get_typtype(base->consttype) == TYPTYPE_COMPOSITE;
 }
 
+static bool
+unnests_composites(const FuncExpr *call)
+{
+	return call->funcid == F_UNNEST_ANYARRAY && get_typtype(getBaseType(call->funcresulttype)) == TYPTYPE_COMPOSITE;
+}
+
 bool
 record_columns_is_call(const RangeTblFunction *function)
 {
@@ -72,6 +86,8 @@ record_columns_is_call(const RangeTblFunction *function)
 
 	if (call == NULL)
 		return false;
+	if (unnests_composites(call))
+		return true;
 	if (populates(call))
 		return has_empty_base(call);
 	return (call->funcid == F_JSONB_TO_RECORD || call->funcid == F_JSONB_TO_RECORDSET) &&
@@ -111,13 +127,17 @@ FuncExpr *
 record_columns_call(const RangeTblFunction *function)
 {
 	const FuncExpr *call = call_of(function);
-	FuncExpr   *array = makeFuncExpr(F_JSONB_PATH_QUERY_ARRAY, JSONBOID,
-									 list_make4(llast(call->args), path_constant(!call->funcretset), no_variables(),
-												makeBoolConst(false, false)),
-									 InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);
-	FuncExpr   *elements = makeFuncExpr(F_JSONB_ARRAY_ELEMENTS, JSONBOID, list_make1(array), InvalidOid, InvalidOid,
-										COERCE_EXPLICIT_CALL);
+	FuncExpr   *array;
+	FuncExpr   *elements;
 
+	if (unnests_composites(call))
+		return (FuncExpr *) function->funcexpr;
+	array = makeFuncExpr(F_JSONB_PATH_QUERY_ARRAY, JSONBOID,
+						 list_make4(llast(call->args), path_constant(!call->funcretset), no_variables(),
+									makeBoolConst(false, false)),
+						 InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);
+	elements = makeFuncExpr(F_JSONB_ARRAY_ELEMENTS, JSONBOID, list_make1(array), InvalidOid, InvalidOid,
+							COERCE_EXPLICIT_CALL);
 	elements->funcretset = true;
 	return elements;
 }
@@ -129,7 +149,7 @@ find_column(const RangeTblFunction *function, AttrNumber number, RecordColumn *c
 	TupleDesc	desc;
 	bool		is_there;
 
-	if (!populates(call_of(function)))
+	if (function->funccolnames != NIL)
 	{
 		is_there = number >= 1 && number <= list_length(function->funccolnames);
 		if (is_there)
@@ -141,7 +161,7 @@ find_column(const RangeTblFunction *function, AttrNumber number, RecordColumn *c
 			};
 		return is_there;
 	}
-	desc = lookup_rowtype_tupdesc(call_of(function)->funcresulttype, -1);
+	desc = lookup_rowtype_tupdesc(getBaseType(call_of(function)->funcresulttype), -1);
 	is_there = number >= 1 && number <= desc->natts && !TupleDescAttr(desc, number - 1)->attisdropped;
 	if (is_there)
 		*column = (RecordColumn) {
@@ -205,60 +225,155 @@ member_as_text(FuncExpr *element, const char *name)
 	return (Node *) text;
 }
 
+/* As PostgreSQL does for an assignment: too long a text is an error. */
 static Node *
-call_with_typmod(Oid function, Oid type, Node *value, int32 typmod)
+with_typmod(Oid type, int32 typmod, Node *value)
 {
-	List	   *args = list_make2(value, makeConst(INT4OID, -1, InvalidOid, sizeof(int32), Int32GetDatum(typmod), false,
-												   true));
+	Oid			function;
+	List	   *args;
 
-	/* as of an assignment: too long a text is an error */
-	if (type == VARCHAROID)
+	if (typmod < 0 || find_typmod_coercion_function(type, &function) != COERCION_PATH_FUNC)
+		return value;
+	args = list_make2(value, makeConst(INT4OID, -1, InvalidOid, sizeof(int32), Int32GetDatum(typmod), false, true));
+	if (get_func_nargs(function) == 3)
 		args = lappend(args, makeBoolConst(false, false));
 	return (Node *) makeFuncExpr(function, type, args, get_typcollation(type), get_typcollation(type),
 								 COERCE_EXPLICIT_CALL);
 }
 
+static Node *
+through_input(Oid type, Node *text)
+{
+	CoerceViaIO *cast = makeNode(CoerceViaIO);
+
+	cast->arg = (Expr *) text;
+	cast->resulttype = type;
+	cast->resultcollid = get_typcollation(type);
+	cast->coerceformat = COERCE_EXPLICIT_CAST;
+	cast->location = -1;
+	return (Node *) cast;
+}
+
+/* The value that the column's type makes of a text, below domains. */
+static Node *
+value_of_text(Oid type, int32 typmod, Node *text)
+{
+	if (type == VARCHAROID)
+		text = (Node *) makeRelabelType((Expr *) text, VARCHAROID, -1, DEFAULT_COLLATION_OID, COERCE_EXPLICIT_CAST);
+	else if (type != TEXTOID)
+		text = through_input(type, text);
+	return with_typmod(type, typmod, text);
+}
+
+/* Whether the input function looks at the text alone. */
+static bool
+has_fixed_input(Oid type)
+{
+	Oid			input;
+	Oid			io_param;
+
+	getTypeInputInfo(type, &input, &io_param);
+	return type < FirstGenbkiObjectId && func_volatile(input) == PROVOLATILE_IMMUTABLE;
+}
+
+/* What becomes of a column of a document. */
+typedef struct Member
+{
+	Oid			type;			/* below domains, with its typmod */
+	int32		typmod;
+	bool		is_composed;	/* an array or composite */
+	bool		is_text;		/* the list has texts, of which the query makes the values */
+	bool		is_checked;		/* the query looks at the constraints of a domain */
+} Member;
+
+static Member
+member_of(const RecordColumn *column)
+{
+	Member		member = {.typmod = column->typmod};
+
+	member.type = getBaseTypeAndTypmod(column->type, &member.typmod);
+	member.is_checked = member.type != column->type;
+	member.is_composed = OidIsValid(get_element_type(member.type)) || get_typtype(member.type) == TYPTYPE_COMPOSITE;
+	member.is_text = !member.is_composed && member.type != JSONBOID && !has_fixed_input(member.type);
+	return member;
+}
+
+/* Of fields of intervals the text may mean something else by itself, and no list has an array's elements shortened. */
+static bool
+is_known(const Member *member)
+{
+	return member->type != JSONOID && get_typtype(member->type) != TYPTYPE_PSEUDO &&
+		(member->typmod < 0 || (!member->is_composed && member->type != INTERVALOID));
+}
+
 Node *
-record_columns_expr(const RangeTblFunction *function, AttrNumber number)
+record_columns_source(const RangeTblFunction *function, AttrNumber number)
 {
 	FuncExpr   *element = record_columns_call(function);
 	RecordColumn column;
-	Node	   *text;
-	CoerceViaIO *cast;
+	Member		member;
 
 	if (!find_column(function, number, &column))
 		return NULL;
-	if (column.type == JSONBOID)
-		return member_as_document(element, column.name);
-	text = member_as_text(element, column.name);
-	switch (column.type)
+	if (unnests_composites(element))
 	{
-		case TEXTOID:
-			return text;
-		case VARCHAROID:
-			text = (Node *) makeRelabelType((Expr *) text, VARCHAROID, -1, DEFAULT_COLLATION_OID, COERCE_EXPLICIT_CAST);
-			return column.typmod < 0 ? text
-				: call_with_typmod(F_VARCHAR_VARCHAR_INT4_BOOL, VARCHAROID, text, column.typmod);
-		case BOOLOID:
-		case INT2OID:
-		case INT4OID:
-		case INT8OID:
-		case FLOAT4OID:
-		case FLOAT8OID:
-		case NUMERICOID:
-		case UUIDOID:
-			break;
-		default:
-			return NULL;
+		FieldSelect *select = makeNode(FieldSelect);
+
+		select->arg = (Expr *) element;
+		select->fieldnum = number;
+		select->resulttype = column.type;
+		select->resulttypmod = column.typmod;
+		select->resultcollid = column.collation;
+		return (Node *) select;
 	}
-	cast = makeNode(CoerceViaIO);
-	cast->arg = (Expr *) text;
-	cast->resulttype = column.type;
-	cast->resultcollid = InvalidOid;
-	cast->coerceformat = COERCE_EXPLICIT_CAST;
-	cast->location = -1;
-	return column.typmod < 0 ? (Node *) cast
-		: call_with_typmod(F_NUMERIC_NUMERIC_INT4, NUMERICOID, (Node *) cast, column.typmod);
+	member = member_of(&column);
+	if (!is_known(&member))
+		return NULL;
+	if (member.type == JSONBOID)
+		return member_as_document(element, column.name);
+	if (member.is_composed)
+		return json_conversion_make((Node *) element, column.name, member.type);
+	return member.is_text ? member_as_text(element, column.name)
+		: value_of_text(member.type, member.typmod, member_as_text(element, column.name));
+}
+
+Node *
+record_columns_value(PlannerInfo *root, const RangeTblFunction *function, AttrNumber number, Node *source)
+{
+	RecordColumn column;
+	Member		member;
+	CoerceToDomain *domain;
+
+	if (unnests_composites(call_of(function)) || !find_column(function, number, &column))
+		return NULL;
+	member = member_of(&column);
+	if (!member.is_text && !member.is_checked)
+		return NULL;
+	if (member.is_text)
+		source = value_of_text(member.type, member.typmod, source);
+	if (!member.is_checked)
+		return source;
+	domain = makeNode(CoerceToDomain);
+	domain->arg = (Expr *) source;
+	domain->resulttype = column.type;
+	domain->resulttypmod = -1;
+	domain->resultcollid = column.collation;
+	domain->coercionformat = COERCE_EXPLICIT_CAST;
+	domain->location = -1;
+	/* without constraints it is none, and the plan depends on that */
+	return eval_const_expressions(root, (Node *) domain);
+}
+
+bool
+record_columns_is_source(const RangeTblFunction *function, AttrNumber number)
+{
+	RecordColumn column;
+	Member		member;
+
+	if (!find_column(function, number, &column) || unnests_composites(call_of(function)))
+		return true;
+	member = member_of(&column);
+	return !member.is_text && !member.is_checked;
 }
 
 bool
@@ -266,6 +381,6 @@ record_columns_can_fail(const RangeTblFunction *function, AttrNumber number)
 {
 	RecordColumn column;
 
-	return find_column(function, number, &column) && column.type != TEXTOID && column.type != JSONBOID &&
-		!(column.type == VARCHAROID && column.typmod < 0);
+	return find_column(function, number, &column) && !unnests_composites(call_of(function)) && column.type != TEXTOID &&
+		column.type != JSONBOID && !(column.type == VARCHAROID && column.typmod < 0);
 }

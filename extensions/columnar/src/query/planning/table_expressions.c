@@ -57,8 +57,9 @@ table_expressions_element_column(const PlannerInfo *root, Index relid, AttrNumbe
 {
 	const RangeTblFunction *function = table_expressions_records(root, relid);
 
-	return function != NULL ? record_columns_expr(function, number)
-		: list_image_column(table_expressions_elements_call(root, relid), number);
+	if (function != NULL)
+		return record_columns_is_source(function, number) ? record_columns_source(function, number) : NULL;
+	return list_image_column(table_expressions_elements_call(root, relid), number);
 }
 
 static bool
