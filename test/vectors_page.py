@@ -77,7 +77,7 @@ WRITTEN = {
     "IN_LIST": "`IN (...)`, `= ANY (array)`", "NOT_IN_LIST": "`NOT IN (...)`, `<> ALL (array)`",
     "CASE": "`CASE WHEN ... THEN ... ELSE ... END`", "NEG": "`-` (of one)", "MOD": "`%`, `mod`", "ABS": "`abs`, `@`",
     "CEIL": "`ceil`, `ceiling`", "SQRT": "`sqrt`, `|/`", "POWER": "`power`, `pow`, `^`",
-    "MAKE_TIMESTAMP": "`make_timestamp`, `make_timestamptz`, the latter also in a zone that is a constant name", "INTERVAL_TYPMOD": "cast to `interval(n)`, `interval day to minute` and the like",
+    "MAKE_TIMESTAMP": "`make_timestamp`, `make_timestamptz`, the latter also in a zone that has a name", "INTERVAL_TYPMOD": "cast to `interval(n)`, `interval day to minute` and the like",
     "TIME_OF_DAY": "cast to `time`", "TIMESTAMP_TYPMOD": "cast to `timestamp(n)`, `timestamptz(n)`, `time(n)`",
     "AT_ZONE": "`AT TIME ZONE` with the zone's name, also of a column whose values repeat, a fixed abbreviation or an interval",
     "DATE_TRUNC": "`date_trunc`, also in a zone", "WIDTH_BUCKET": "`width_bucket`, also of an array of up to 32 constants of any type",

@@ -46,6 +46,8 @@ SELECT agree('SELECT width_bucket(amount, ARRAY[0, 10.5, 10.5, 700]), width_buck
 SELECT agree('SELECT id, make_timestamptz(2024, 1 + id % 12, 1 + id % 28, id % 24, id % 60, id % 60 + 0.25, ''Europe/Berlin''), make_timestamptz(2024, 3, 1 + id % 31, 2, 30, 0, ''EST'') FROM clock');
 SELECT agree('SELECT make_timestamptz(2024, 3, 10, id % 24, 30, 0, ''America/New_York''), make_timestamptz(2024, 3, 10, id % 24, 30, 0, ''+02''), count(*) FROM clock WHERE id < 100 GROUP BY 1, 2');
 SELECT agree('SELECT id, make_timestamptz(2024, 3, 10, id % 24, 30, 0, zone) FROM clock WHERE id % 3 = 0');
+SELECT agree('SELECT make_timestamptz(2024, 3, 10, id % 24, 30, 0, CASE id % 3 WHEN 0 THEN ''Europe/Berlin'' WHEN 1 THEN ''EST'' END), count(*) FROM clock GROUP BY 1');
+SELECT agree('SELECT make_timestamptz(2024, 3, 10, id % 24, 30, 0, CASE id % 3 WHEN 0 THEN ''Europe/Berlin'' WHEN 1 THEN ''-03:30'' ELSE ''+2'' END), count(*) FROM clock GROUP BY 1');
 SELECT agree('SELECT count(make_timestamptz(2024, 2, 25 + id % 5, 2, 30, 0, ''Asia/Tokyo'')) FROM clock');
 SELECT agree('SELECT count(*) FROM clock WHERE CASE WHEN id < 0 THEN make_timestamptz(2024, 2, id, 2, 30, 0, ''Nowhere'') IS NULL END');
 SELECT agree('SELECT count(make_timestamptz(2024, 2, 1, 2, 30, id % 60, ''Nowhere'')) FROM clock');

@@ -255,8 +255,8 @@ host_call_can_evaluate(Node *node)
 static bool
 can_be_called(Translation *translation, Node *node, PenumbraType *type)
 {
-	return !is_bound(node) && translate_type_of(translation, node, type) &&
-		!cache_type_is_composed(exprType(node)) && host_call_can_evaluate(node) && !has_case_test_walker(node, NULL);
+	return !is_bound(node) && translate_type_of(translation, node, type) && host_call_can_evaluate(node) &&
+		!has_case_test_walker(node, NULL);
 }
 
 /* ---------------------------------------------------------------- how many inputs there are */

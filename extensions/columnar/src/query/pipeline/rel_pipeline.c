@@ -410,11 +410,13 @@ attribute_of_table(const PlannerInfo *root, const Var *var)
 
 /* coalesce(value, constant) of a value that the engine only passes on: the value, and the constant. */
 static Node *
-split_default(Node *expr, Const **constant)
+split_default(const Pipeline *pipeline, Node *expr, Const **constant)
 {
 	const ValueImage *image = value_image_of(exprType(expr));
+	bool		is_passed_on = (image == NULL || image->composed != NULL) &&
+		pipeline_find_expr(stage_outputs(pipeline->top), expr) < 0;
 
-	*constant = image == NULL || image->composed != NULL ? pipeline_default_of(expr) : NULL;
+	*constant = is_passed_on ? pipeline_default_of(expr) : NULL;
 	return *constant == NULL ? expr : linitial(((CoalesceExpr *) expr)->args);
 }
 
@@ -449,7 +451,7 @@ rel_pipeline_set_target(PlannerInfo *root, RelPipeline *planned, const PathTarge
 		/* PostgreSQL computes what it fetches the values for */
 		if (has_position_walker(expr, NULL))
 			return false;
-		expr = split_default(expr, &constant);
+		expr = split_default(pipeline, expr, &constant);
 		if (constant != NULL)
 		{
 			while (list_length(pipeline->default_map) < list_length(pipeline->output_map))

@@ -8,8 +8,6 @@
  */
 #include "postgres.h"
 
-#include <ctype.h>
-
 #include "pg_compat.h"
 
 #include "access/stratnum.h"
@@ -36,6 +34,7 @@
 #include "query/pipeline/translate_node.h"
 #include "query/pipeline/translate_range.h"
 #include "query/pipeline/translate_type.h"
+#include "query/pipeline/translate_zone.h"
 #include "query/pipeline/translation.h"
 
 /* Longer lists of alternatives that are no IN list are refused. */
@@ -102,6 +101,26 @@ translate_nullif(Translation *translation, OpExpr *op)
 	return translate_call(translation, PENUMBRA_FN_NULLIF, type, args, 2);
 }
 
+/* x = y, which PostgreSQL evaluates once for each x, or the node itself. */
+static Node *
+with_operand(const CaseExpr *case_expr, Node *comparison)
+{
+	OpExpr	   *op = (OpExpr *) comparison;
+	Node	   *tested = IsA(op, OpExpr) ? linitial(op->args) : NULL;
+	OpExpr	   *written_out;
+
+	if (case_expr->arg == NULL || tested == NULL || !IsA(strip_implicit_coercions(tested), CaseTestExpr) ||
+		!comparison_key_is_other((Node *) case_expr->arg) ||
+		comparison_key_is_in_lower_case((Node *) case_expr->arg))
+		return comparison;
+	written_out = copyObject(op);
+	if (IsA(tested, CaseTestExpr))
+		linitial(written_out->args) = case_expr->arg;
+	else
+		((RelabelType *) linitial(written_out->args))->arg = case_expr->arg;
+	return (Node *) written_out;
+}
+
 /* CASE x WHEN y: each WHEN compares a CaseTestExpr, which stands for x. */
 static PenumbraExpr
 translate_case(Translation *translation, CaseExpr *case_expr)
@@ -129,7 +148,7 @@ translate_case(Translation *translation, CaseExpr *case_expr)
 	{
 		CaseWhen   *when = lfirst(lc);
 
-		*next = translate_expr(translation, (Node *) when->expr);
+		*next = translate_expr(translation, with_operand(case_expr, (Node *) when->expr));
 		is_taken = is_taken && *next++ >= 0;
 		*next = is_taken ? translate_expr(translation, (Node *) when->result) : -1;
 		is_taken = is_taken && *next++ >= 0;
@@ -688,25 +707,6 @@ translate_is_finite(Translation *translation, const FuncExpr *func)
 	args[1] = translate_list(translation, exprType(value), infinite, nulls, lengthof(infinite));
 	return args[0] < 0 || args[1] < 0 ? -1
 		: translate_call(translation, PENUMBRA_FN_NOT_IN_LIST, PENUMBRA_BOOL, args, 2);
-}
-
-/*
- * make_timestamptz() in a zone: the local time there, AT TIME ZONE.  To that '+2' is two hours west of Greenwich, and
- * to make_timestamptz() two hours east, so the zone has to be a name.
- */
-static PenumbraExpr
-translate_made_in_zone(Translation *translation, const FuncExpr *func)
-{
-	const Const *zone = llast(func->args);
-	FuncExpr   *local;
-
-	if (!IsA(zone, Const) || zone->constisnull ||
-		!isalpha((unsigned char) *text_to_cstring(DatumGetTextPP(zone->constvalue))))
-		return translation_refuse(translation, "zone of make_timestamptz() that is not a constant name");
-	local = makeFuncExpr(F_MAKE_TIMESTAMP, TIMESTAMPOID, list_copy_head(func->args, list_length(func->args) - 1),
-						 InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);
-	return translate_function(translation, F_TIMEZONE_TEXT_TIMESTAMP, TIMESTAMPTZOID, func->inputcollid,
-							  list_make2((Node *) zone, local));
 }
 
 /* Whether it is made of several functions of the engine's. */

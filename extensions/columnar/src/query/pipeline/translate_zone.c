@@ -7,10 +7,18 @@
  */
 #include "postgres.h"
 
+#include <ctype.h>
+
 #include "pg_compat.h"
 
+#include "catalog/pg_collation.h"
+#include "catalog/pg_operator.h"
 #include "catalog/pg_type.h"
+#include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
+#include "optimizer/clauses.h"
+#include "utils/builtins.h"
+#include "utils/fmgroids.h"
 
 #include "query/pipeline/host_call.h"
 #include "query/pipeline/time_zone.h"
@@ -51,4 +59,61 @@ translate_zone(Translation *translation, Node *zone)
 	if (!is_null && IsA(zone, Const) && VARSIZE_ANY_EXHDR(value) == 0)
 		return translation_refuse(translation, "time zone that has no table");
 	return translate_datum(translation, TEXTOID, PointerGetDatum(value), is_null);
+}
+
+static CaseWhen *
+when_then(Expr *condition, Expr *result)
+{
+	CaseWhen   *when = makeNode(CaseWhen);
+
+	when->expr = condition;
+	when->result = result;
+	when->location = -1;
+	return when;
+}
+
+static Expr *
+text_const(const char *text)
+{
+	return (Expr *) makeConst(TEXTOID, -1, DEFAULT_COLLATION_OID, -1, CStringGetTextDatum(text), false, false);
+}
+
+/* The zone, or where that is no name a text that is none either. */
+static Node *
+name_of_zone(Node *zone)
+{
+	Expr	   *is_name = make_opclause(OID_TEXT_REGEXEQ_OP, BOOLOID, false, (Expr *) zone, text_const("^[A-Za-z]"),
+										InvalidOid, DEFAULT_COLLATION_OID);
+	NullTest   *is_known = makeNode(NullTest);
+	CaseExpr   *name = makeNode(CaseExpr);
+
+	set_opfuncid((OpExpr *) is_name);
+	is_known->arg = (Expr *) zone;
+	is_known->nulltesttype = IS_NOT_NULL;
+	name->casetype = TEXTOID;
+	name->casecollid = DEFAULT_COLLATION_OID;
+	name->args = list_make2(when_then(is_name, (Expr *) zone), when_then((Expr *) is_known, text_const("?")));
+	name->defresult = (Expr *) makeNullConst(TEXTOID, -1, DEFAULT_COLLATION_OID);
+	return (Node *) name;
+}
+
+/*
+ * make_timestamptz() in a zone: the local time there, AT TIME ZONE.  To that '+2' is two hours west of Greenwich, and
+ * to make_timestamptz() two hours east, so the zone has to be a name.
+ */
+PenumbraExpr
+translate_made_in_zone(Translation *translation, const FuncExpr *func)
+{
+	Node	   *zone = llast(func->args);
+	FuncExpr   *local;
+
+	if (!IsA(zone, Const))
+		zone = name_of_zone(zone);
+	else if (((Const *) zone)->constisnull ||
+			 !isalpha((unsigned char) *text_to_cstring(DatumGetTextPP(((Const *) zone)->constvalue))))
+		return translation_refuse(translation, "zone of make_timestamptz() that is no name");
+	local = makeFuncExpr(F_MAKE_TIMESTAMP, TIMESTAMPOID, list_copy_head(func->args, list_length(func->args) - 1),
+						 InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);
+	return translate_function(translation, F_TIMEZONE_TEXT_TIMESTAMP, TIMESTAMPTZOID, func->inputcollid,
+							  list_make2(zone, local));
 }

@@ -14,5 +14,7 @@
 
 /* A zone, by its name or as an interval, as the engine's functions take it. */
 extern PenumbraExpr translate_zone(Translation *translation, Node *zone);
+/* make_timestamptz() in a zone. */
+extern PenumbraExpr translate_made_in_zone(Translation *translation, const FuncExpr *func);
 
 #endif							/* PENUMBRA_TRANSLATE_ZONE_H */

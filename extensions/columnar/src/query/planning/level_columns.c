@@ -184,11 +184,77 @@ note_argument(FindContext *context, Node *node)
 	}
 }
 
+/* Functions of windows that give values of rows as they are. */
+static bool
+passes_whole_values(const WindowFunc *function)
+{
+	switch (function->winfnoid)
+	{
+		case F_LAG_ANYELEMENT:
+		case F_LAG_ANYELEMENT_INT4:
+		case F_LEAD_ANYELEMENT:
+		case F_LEAD_ANYELEMENT_INT4:
+		case F_FIRST_VALUE:
+		case F_LAST_VALUE:
+		case F_NTH_VALUE:
+		case F_MIN_ANYARRAY:
+		case F_MAX_ANYARRAY:
+			return true;
+		default:
+			return false;
+	}
+}
+
+static void
+note_keys(FindContext *context, const List *nodes)
+{
+	ListCell   *lc;
+
+	foreach(lc, nodes)
+		note_key(context, lfirst(lc));
+}
+
+/* Of an expression whose value is one of several as they are. */
+static void
+note_choices(FindContext *context, Node *node)
+{
+	const CaseExpr *choice = (const CaseExpr *) node;
+	ListCell   *lc;
+
+	switch (nodeTag(node))
+	{
+		case T_CaseExpr:
+			if (choice->arg != NULL)
+				note_key(context, (Node *) choice->arg);
+			foreach(lc, choice->args)
+				note_key(context, (Node *) lfirst_node(CaseWhen, lc)->result);
+			if (choice->defresult != NULL)
+				note_key(context, (Node *) choice->defresult);
+			break;
+		case T_CoalesceExpr:
+			note_keys(context, ((CoalesceExpr *) node)->args);
+			break;
+		case T_MinMaxExpr:
+			note_keys(context, ((MinMaxExpr *) node)->args);
+			break;
+		case T_NullIfExpr:
+			note_keys(context, ((NullIfExpr *) node)->args);
+			break;
+		case T_WindowFunc:
+			if (passes_whole_values((WindowFunc *) node))
+				note_keys(context, ((WindowFunc *) node)->args);
+			break;
+		default:
+			break;
+	}
+}
+
 static void
 note_keys_of(FindContext *context, Node *node)
 {
 	ListCell   *lc;
 
+	note_choices(context, node);
 	if ((IsA(node, OpExpr) || IsA(node, DistinctExpr)) && list_length(((OpExpr *) node)->args) == 2)
 	{
 		set_opfuncid((OpExpr *) node);
@@ -202,6 +268,16 @@ note_keys_of(FindContext *context, Node *node)
 		foreach(lc, ((Aggref *) node)->args)
 			note_argument(context, (Node *) lfirst_node(TargetEntry, lc)->expr);
 	}
+}
+
+/* Whether the whole column is cached for another query.  PostgreSQL can compute of its values what the engine cannot. */
+static bool
+is_cached_whole(PlannerInfo *root, Node *node, Index relid)
+{
+	ColumnKey	key;
+
+	return IsA(node, Var) && root->simple_rte_array[relid]->rtekind == RTE_RELATION &&
+		!root->simple_rte_array[relid]->inh && expression_columns_is_cached(root, relid, node, EXPRESSION_KNOWN, &key);
 }
 
 /*
@@ -220,8 +296,8 @@ close_keys(PlannerInfo *root, FindContext *context)
 	{
 		Node	   *node = lfirst(lc);
 
-		if (list_member_ptr(context->keys, node) && !expression_columns_is_one(root, node) &&
-			table_expressions_may_be_column(root, node, &relid))
+		if (!expression_columns_is_one(root, node) && table_expressions_may_be_column(root, node, &relid) &&
+			(list_member_ptr(context->keys, node) || is_cached_whole(root, node, relid)))
 			expression_columns_add(root, node);
 		if (expression_columns_is_one(root, node))
 			closed = lappend(closed, node);
@@ -392,6 +468,13 @@ is_returned(const PlannerInfo *root, const TargetEntry *entry, bool returns_rows
 		(!returns_rows || root->parent_root == NULL || IsA(entry->expr, Var));
 }
 
+/* Whether UNION and the like compare the level's rows. */
+static bool
+is_compared(const PlannerInfo *root)
+{
+	return root->parent_root != NULL && root->parent_root->parse->setOperations != NULL;
+}
+
 static void
 find_in_target(PlannerInfo *root, FindContext *context, bool returned, bool returns_rows)
 {
@@ -401,9 +484,9 @@ find_in_target(PlannerInfo *root, FindContext *context, bool returned, bool retu
 	{
 		TargetEntry *entry = lfirst_node(TargetEntry, lc);
 
-		if (is_returned(root, entry, returns_rows) != returned)
+		if ((is_returned(root, entry, returns_rows) && !is_compared(root)) != returned)
 			continue;
-		if (entry->ressortgroupref != 0)
+		if (entry->ressortgroupref != 0 || is_compared(root))
 			note_key(context, (Node *) entry->expr);
 		(void) find_walker((Node *) entry->expr, context);
 	}
