@@ -148,13 +148,13 @@ that extensions and users made, are cached as they are, if a type has a default 
   the query as soon as a letter beyond ASCII is met.
 * Other types (`tsvector`, `hstore`, `ltree`, `cube`, `seg`, your own) are grouped, joined and counted in vectors where
   values repeat, by the statistics in four rows on average: the type's comparison function, or its hash and equality,
-  says once for each distinct value which are equal (`Evaluated By PostgreSQL`). PostgreSQL orders them. A type whose
-  comparison is that of `bigint`, as those of `isn`, is as good as it.
+  says once for each distinct value which are equal (`Evaluated By PostgreSQL`). So it tells their order for ORDER BY,
+  windows and ordered aggregates, as it does for text in an order of ICU and for enums that the engine does not order.
+  A type whose comparison is that of `bigint`, as those of `isn`, is as good as it.
 * Where values are equal and written differently, a group shows the least of them by its bytes; PostgreSQL shows the one
   that it reads first.
 * Left to PostgreSQL: `min` and `max` of them other than of `citext`, `array_agg(DISTINCT ...)` and ordered-set
-  aggregates, and composites with them as keys. Of arrays and ranges [another page](documents.md#whole-values-as-keys)
-  tells.
+  aggregates. Of arrays, ranges and composites [another page](documents.md#whole-values-as-keys) tells.
 
 Columns of other types stay in the heap; queries that do not read them run in vectors all the same. Where the select
 list of a query or subquery alone reads them, they are fetched for its rows (`Columns From Heap`). A scan with

@@ -106,6 +106,7 @@ INSERT INTO questions (id, q) SELECT 100 + n, q FROM unnest(ARRAY[
   'SELECT n, count(*) FROM visits, jsonb_to_recordset(doc->''list'') AS t(n positive, word present) GROUP BY 1',
   'SELECT count(*), sum(n) FROM visits, jsonb_to_recordset(doc->''list'') AS t(n anything, day past)',
   'SELECT word, count(*) FROM visits, jsonb_to_recordset(doc->''list'') AS t(word present) WHERE id % 2 = 0 GROUP BY 1',
+  'SELECT tags, count(*) FROM visits, jsonb_to_recordset(doc->''list'') AS t(tags short) GROUP BY 1',
   'SELECT addr, bits, r, money, count(*) FROM visits, jsonb_to_recordset(doc->''list'') AS t(addr inet, bits bit(3), r int4range, money money) GROUP BY 1, 2, 3, 4',
   'SELECT count(*) FROM visits, jsonb_to_recordset(doc->''list'') AS t(word char(4), zoned timestamptz) WHERE word = ''w1''',
   'SELECT day, how, count(*), sum(n) FROM visits, jsonb_populate_recordset(NULL::visit, doc->''list'') GROUP BY 1, 2',

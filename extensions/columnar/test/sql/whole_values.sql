@@ -101,7 +101,7 @@ SELECT q, agree(q) AS answer FROM unnest(ARRAY[
   'SELECT id, doc, list, spans FROM scales ORDER BY doc, list, spans, id', 'SELECT id, doc FROM scales WHERE doc > ''[]''',
   'SELECT count(*), sum(id) FROM scales GROUP BY doc', 'SELECT DISTINCT list FROM scales WHERE id % 9 = 0', 'SELECT count(DISTINCT doc), count(DISTINCT spans) FROM scales',
   'SELECT a.id, b.id, b.doc FROM scales a JOIN scales b ON a.doc = b.doc', 'SELECT id FROM scales WHERE doc = ''[1.0, 1, 1.00, 1, 1]''', 'SELECT id, doc FROM scales WHERE doc IN (''0.0'', ''[0.00, 0]'', ''1'')',
-  'SELECT id, x FROM scales, jsonb_path_query(doc, ''$[*]'') x ORDER BY x, id', 'SELECT id, lag(doc) OVER (ORDER BY doc, id) FROM scales', 'SELECT array_agg(doc ORDER BY id) FROM scales WHERE doc > ''0'' GROUP BY id % 7'
+  'SELECT id, x FROM scales, jsonb_path_query(doc, ''$[*]'') x ORDER BY x, id', 'SELECT id, lag(doc) OVER (ORDER BY doc, id) FROM scales', 'SELECT array_agg(doc ORDER BY id) FROM scales WHERE doc > ''0'' GROUP BY id % 7 ORDER BY id % 7'
 ]) AS q;
 SET work_mem = '64kB';
 SELECT agree('SELECT id, doc FROM (SELECT id, doc, row_number() OVER (PARTITION BY doc ORDER BY id) AS n FROM scales) s WHERE n > 1 ORDER BY doc, id');

@@ -252,10 +252,12 @@ host_call_can_evaluate(Node *node)
 	return !contain_volatile_functions(node) && !expression_returns_set(node) && !contain_subplans(node);
 }
 
+/* Whole values that a query makes are PostgreSQL's, but for those that it only checks. */
 static bool
 can_be_called(Translation *translation, Node *node, PenumbraType *type)
 {
-	return !is_bound(node) && translate_type_of(translation, node, type) && host_call_can_evaluate(node) &&
+	return !is_bound(node) && translate_type_of(translation, node, type) &&
+		(!cache_type_is_composed(exprType(node)) || IsA(node, CoerceToDomain)) && host_call_can_evaluate(node) &&
 		!has_case_test_walker(node, NULL);
 }
 

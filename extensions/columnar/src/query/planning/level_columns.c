@@ -270,7 +270,7 @@ note_keys_of(FindContext *context, Node *node)
 	}
 }
 
-/* Whether the whole column is cached for another query.  PostgreSQL can compute of its values what the engine cannot. */
+/* Whether the whole column is cached for another query.  PostgreSQL computes of its values what the engine cannot. */
 static bool
 is_cached_whole(PlannerInfo *root, Node *node, Index relid)
 {
