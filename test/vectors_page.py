@@ -137,7 +137,7 @@ Values of these are compared, grouped, joined, ordered, counted and returned in 
 What is shown below for `uuid` holds for them, but for casts. `min` and `max` run in vectors where PostgreSQL has them
 for the type, and of `bytea` also `length`, `octet_length`, `||` and `string_agg`. An enum is ordered in vectors, and
 has `min` and `max` there; where a value of its type was added before another one (`ALTER TYPE ... ADD VALUE ...
-BEFORE`), if it has at most 64 values, and not in `greatest`, `least`, `mode`, `percentile_disc` and window functions.
+BEFORE`), if it has at most 64 values, and not in `greatest`, `least`, `percentile_disc` and window functions.
 `sum` adds `money`, too.
 
 Columns of PostgreSQL's other types (`tsvector`, `tsquery`, `oidvector`, `tid`, `xid`, `cid`, `aclitem`), and of types
@@ -149,12 +149,13 @@ that extensions and users made, are cached as they are, if a type has a default 
 * Other types (`tsvector`, `hstore`, `ltree`, `cube`, `seg`, your own) are grouped, joined and counted in vectors where
   values repeat, by the statistics in four rows on average: the type's comparison function, or its hash and equality,
   says once for each distinct value which are equal (`Evaluated By PostgreSQL`). So it tells their order for ORDER BY,
-  windows and ordered aggregates, as it does for text in an order of ICU and for enums that the engine does not order.
+  windows, ordered aggregates, `mode`, `min` and `max`, as it does for text in an order of ICU and for enums that the
+  engine does not order.
   A type whose comparison is that of `bigint`, as those of `isn`, is as good as it.
-* Where values are equal and written differently, a group shows the least of them by its bytes; PostgreSQL shows the one
-  that it reads first.
-* Left to PostgreSQL: `min` and `max` of them other than of `citext`, `array_agg(DISTINCT ...)` and ordered-set
-  aggregates. Of arrays, ranges and composites [another page](documents.md#whole-values-as-keys) tells.
+* Where values are equal and written differently, a group shows the least of them by its bytes, `min` and `max` any;
+  PostgreSQL shows the one that it reads first.
+* Left to PostgreSQL: `array_agg(DISTINCT ...)`, `percentile_disc`, and `min` and `max` in windows. Of arrays, ranges
+  and composites [another page](documents.md#whole-values-as-keys) tells.
 
 Columns of other types stay in the heap; queries that do not read them run in vectors all the same. Where the select
 list of a query or subquery alone reads them, they are fetched for its rows (`Columns From Heap`). A scan with

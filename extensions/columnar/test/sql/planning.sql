@@ -84,7 +84,7 @@ SELECT count(*) FROM (SELECT id FROM events WHERE quote_ident(note) = '"note 7"'
 
 -- what is refused, and why
 SELECT rank(5, 3) WITHIN GROUP (ORDER BY id, 1 / kind) FROM events;
-SELECT min(person COLLATE "en-x-icu") FROM events;
+SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY person COLLATE "en-x-icu") FROM events;
 SELECT DISTINCT ON (kind) kind, id FROM events;
 SELECT ctid FROM events;
 SELECT a.id, b FROM events a LEFT JOIN events b ON b.id = a.id + 19999 WHERE a.id < 3;

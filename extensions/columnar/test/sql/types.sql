@@ -211,7 +211,7 @@ SELECT agree($q$SELECT min(f_enum), max(f_enum), min(f_domain), max(later), max(
 SELECT agree($q$SELECT id % 10, max(f_enum), count(*), min(f_enum) FROM typed GROUP BY ROLLUP (1) HAVING min(f_enum) < 'happy' OR count(*) > 1000$q$);
 SELECT agree($q$SELECT max(m) FROM (SELECT id % 10, min(f_enum) AS m FROM typed GROUP BY 1) s$q$);
 SELECT agree($q$SELECT min(f_enum) FROM nothing$q$);
-SELECT reason($q$SELECT mode() WITHIN GROUP (ORDER BY f_enum) FROM typed$q$);
+SELECT agree($q$SELECT mode() WITHIN GROUP (ORDER BY f_enum), id % 7 FROM typed GROUP BY 2 ORDER BY 2$q$);
 SELECT agree($q$SELECT min(f_enum) OVER (ORDER BY id), greatest(f_enum, later) FROM typed$q$);
 SELECT agree($q$SELECT count(*) FROM typed WHERE f_enum < later$q$);
 SELECT agree($q$SELECT count(*), sum(a.id) FROM typed a JOIN typed b ON a.id = b.id + 3 AND a.f_enum >= b.f_enum$q$);

@@ -127,7 +127,7 @@ BEGIN
   RETURN coalesce((rows_of(query, true))[3], (rows_of(query, true))::text);
 END $$;
 SELECT q, reason(q) FROM unnest(ARRAY[
-  'SELECT mode() WITHIN GROUP (ORDER BY c) FROM kinds',
+  'SELECT lower(mode() WITHIN GROUP (ORDER BY c)) FROM kinds',
   'SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY c) FROM kinds',
   'SELECT min(DISTINCT c) FROM kinds',
   'SELECT array_agg(DISTINCT c) FROM kinds',
@@ -167,7 +167,7 @@ SELECT q, agree(q) FROM unnest(ARRAY[
   'SELECT cs[2], upper(ps), count(*) FROM lists WHERE ''b'' = ANY (cs) GROUP BY 1, 2']) WITH ORDINALITY a (q, place)
 ORDER BY place;
 SELECT q, reason(q) FROM unnest(ARRAY[
-  'SELECT lower(cs::text), id FROM lists ORDER BY cs, id LIMIT 5', 'SELECT max(cs) FROM lists', 'SELECT min(hs) FROM lists',
+  'SELECT lower(cs::text), id FROM lists ORDER BY cs, id LIMIT 5', 'SELECT lower(max(cs)::text) FROM lists', 'SELECT min(hs) FROM lists',
   'SELECT CASE cs WHEN ''{A,B}'' THEN 1 WHEN ''{A,A}'' THEN 2 END, count(*) FROM lists GROUP BY 1', 'SELECT lower(cs::text), count(*) FROM lists GROUP BY 1',
   'SELECT count(*) FROM lists WHERE cs @> ''{B}''']) WITH ORDINALITY a (q, place)
 ORDER BY place;

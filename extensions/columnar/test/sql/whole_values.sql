@@ -127,6 +127,9 @@ UPDATE orders SET t = lpad(n::text, 6, '0'), up = array_fill('ok'::mood, ARRAY[1
 VACUUM ANALYZE orders;
 SELECT penumbra.load('orders', ARRAY['id', 'n', 't', 'up']) > 0 AS loaded;
 SELECT agree('SELECT id FROM orders ORDER BY t COLLATE "en-x-icu", id'), agree('SELECT id FROM orders ORDER BY up, t COLLATE "en-x-icu" DESC');
+SELECT agree('SELECT id % 5, min(up), max(up), min(t COLLATE "en-x-icu"), max(t COLLATE "en-x-icu") FILTER (WHERE n > 0), mode() WITHIN GROUP (ORDER BY up DESC) FROM orders GROUP BY 1');
+SELECT agree('SELECT id % 50, min(up) FROM orders GROUP BY ROLLUP (id % 50) HAVING max(up) > ''{ok,ok,glad}''');
+SELECT agree('SELECT t.id, max(o.up) FROM orders o JOIN things t ON t.id = o.id % 7 GROUP BY 1');
 DROP TABLE orders;
 
 -- CASE, coalesce() and conditions inside of what is cached, and around values that the engine reads as bytes

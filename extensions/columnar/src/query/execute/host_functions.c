@@ -20,6 +20,7 @@
 #include "utils/datum.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
+#include "utils/uuid.h"
 
 #include "cache/value_image.h"
 #include "query/execute/host_functions.h"
@@ -39,9 +40,8 @@ typedef struct HostFunction
 	TupleTableSlot *inputs;
 	ResultWindow *window;		/* from the engine's columns into the slot */
 	const ValueImage *image;	/* of the result's type */
-	ValueClasses *classes;		/* of the results, whose numbers are asked for; or NULL */
-	bool		has_labels;		/* it is their labels */
-	bool		is_zone;		/* the results name time zones, which are asked for */
+	ValueClasses *classes;		/* of the values whose numbers or labels are asked for, or that are; or NULL */
+	HostCallKind kind;
 	int16		length;			/* of that type */
 	bool		is_by_value;
 } HostFunction;
@@ -73,15 +73,28 @@ typedef struct HostRun
 static void
 check_memory(const HostRun *run)
 {
-	Size		bytes = run->function->classes != NULL ? value_classes_bytes(run->function->classes)
+	bool		keeps_values = run->function->kind == HOST_CALL_CLASS || run->function->kind == HOST_CALL_LABEL;
+	Size		bytes = keeps_values ? value_classes_bytes(run->function->classes)
 		: MemoryContextMemAllocated(run->host->results, true);
 
 	/* what is known of classes stays, so that later rows need no more than their own values */
 	if (bytes > get_hash_memory_limit() + RESULTS_BYTES_MIN &&
-		(run->function->classes == NULL || !run->host->state->has_emitted))
+		(!keeps_values || !run->host->state->has_emitted))
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				 errmsg("results of a function take too much memory for Penumbra")));
+}
+
+/* What the engine gave stands for, or what the function makes of it. */
+static Datum
+evaluate_row(HostFunction *function, ExprContext *econtext, bool *isnull)
+{
+	Datum		label;
+
+	if (function->kind != HOST_CALL_LABELED)
+		return ExecEvalExprSwitchContext(function->expr_state, econtext, isnull);
+	label = slot_getattr(function->inputs, 1, isnull);
+	return *isnull ? (Datum) 0 : value_classes_of_label(function->classes, DatumGetUUIDP(label)->data);
 }
 
 static void
@@ -102,19 +115,26 @@ evaluate_rows(void *argument)
 		ResetExprContext(econtext);
 		econtext->ecxt_outertuple = function->inputs;
 		run->host->state->report.evaluated_inputs++;
-		value = ExecEvalExprSwitchContext(function->expr_state, econtext, &isnull);
+		value = evaluate_row(function, econtext, &isnull);
 		run->nulls[i] = isnull;
 		if (isnull)
 			continue;
-		if (function->classes != NULL)
+		switch (function->kind)
 		{
-			run->values[i] = function->has_labels ? (uint64) (uintptr_t) value_classes_label(function->classes, value)
-				: (uint64) value_classes_number(function->classes, value);
-			check_memory(run);
-			continue;
+			case HOST_CALL_CLASS:
+				run->values[i] = (uint64) value_classes_number(function->classes, value);
+				check_memory(run);
+				continue;
+			case HOST_CALL_LABEL:
+				run->values[i] = (uint64) (uintptr_t) value_classes_label(function->classes, value);
+				check_memory(run);
+				continue;
+			case HOST_CALL_ZONE:
+				value = PointerGetDatum(time_zone_named(DatumGetTextPP(value)));
+				break;
+			default:
+				break;
 		}
-		if (function->is_zone)
-			value = PointerGetDatum(time_zone_named(DatumGetTextPP(value)));
 		run->values[i] = value_image_make(function->image, datumCopy(value, function->is_by_value, function->length),
 										  &run->lengths[i]);
 		if (!function->is_by_value)
@@ -215,10 +235,9 @@ begin_function(HostFunctions *host, HostFunction *function, const HostCall *call
 	function->expr_state = ExecInitExpr((Expr *) call->expr, NULL);
 	function->inputs = MakeSingleTupleTableSlot(ExecTypeFromExprList(call->inputs), &TTSOpsVirtual);
 	function->window = result_window_create(columns, function->inputs->tts_tupleDescriptor, NIL);
-	function->has_labels = call->kind == HOST_CALL_LABEL;
-	function->classes = call->kind == HOST_CALL_CLASS || function->has_labels
-		? classes_of(host, call->expr, function->has_labels) : NULL;
-	function->is_zone = call->kind == HOST_CALL_ZONE;
+	function->kind = call->kind;
+	function->classes = call->kind == HOST_CALL_VALUE || call->kind == HOST_CALL_ZONE ? NULL
+		: classes_of(host, call->expr, call->kind != HOST_CALL_CLASS);
 	function->image = value_image_of(exprType(call->expr));
 	get_typlenbyval(exprType(call->expr), &function->length, &function->is_by_value);
 }

@@ -21,8 +21,11 @@
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/typcache.h"
+#include "utils/uuid.h"
 
 #include "query/execute/value_classes.h"
+
+#define LABEL_BYTES	UUID_LEN
 
 typedef struct ValueClass
 {
@@ -30,7 +33,7 @@ typedef struct ValueClass
 	struct ValueClass *next;	/* of the same hash */
 	Datum		value;
 	int64		number;			/* or: */
-	uint64		label[2];		/* the bits that count more first, each with its bytes in that order */
+	uint64		label[LABEL_BYTES / sizeof(uint64)];	/* what counts more comes first, also in the bytes of each */
 } ValueClass;
 
 typedef struct Label
@@ -53,6 +56,7 @@ struct ValueClasses
 	const ValueClass *before;	/* of the value that was looked for last: the classes beside its place */
 	const ValueClass *after;
 	const ValueClass *last;		/* that was added */
+	bool		seeks_label;	/* and no value */
 	RBTree	   *tree;			/* or: */
 	HTAB	   *table;
 	int64		count;
@@ -64,9 +68,12 @@ static int
 compare(const RBTNode *a, const RBTNode *b, void *argument)
 {
 	ValueClasses *classes = argument;
-	int			result = DatumGetInt32(FunctionCall2Coll(&classes->type->cmp_proc_finfo, classes->collation,
-														 ((const ValueClass *) a)->value,
-														 ((const ValueClass *) b)->value));
+	int			result;
+
+	if (classes->seeks_label)
+		return memcmp(((const ValueClass *) a)->label, ((const ValueClass *) b)->label, LABEL_BYTES);
+	result = DatumGetInt32(FunctionCall2Coll(&classes->type->cmp_proc_finfo, classes->collation,
+											 ((const ValueClass *) a)->value, ((const ValueClass *) b)->value));
 
 	if (result > 0)
 		classes->before = (const ValueClass *) b;
@@ -233,6 +240,22 @@ const uint8 *
 value_classes_label(ValueClasses *classes, Datum value)
 {
 	return (const uint8 *) find_class(classes, value)->label;
+}
+
+/* Labels are in the order of values. */
+Datum
+value_classes_of_label(ValueClasses *classes, const uint8 *label)
+{
+	ValueClass	sought;
+	const ValueClass *found;
+
+	memcpy(sought.label, label, LABEL_BYTES);
+	classes->seeks_label = true;
+	found = (const ValueClass *) rbt_find(classes->tree, &sought.node);
+	classes->seeks_label = false;
+	if (found == NULL)
+		elog(ERROR, "a label of type %s stands for no value", format_type_be(classes->type->type_id));
+	return found->value;
 }
 
 Size

@@ -23,6 +23,8 @@ extern int64 value_classes_number(ValueClasses *classes, Datum value);
  * Where values come in an order that leaves no room between two labels, an error is raised.
  */
 extern const uint8 *value_classes_label(ValueClasses *classes, Datum value);
+/* A value of the class that has the label; it is the classes'. */
+extern Datum value_classes_of_label(ValueClasses *classes, const uint8 *label);
 /* The memory that the classes take. */
 extern Size value_classes_bytes(const ValueClasses *classes);
 

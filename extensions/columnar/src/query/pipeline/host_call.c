@@ -459,7 +459,8 @@ host_call_class(Translation *translation, Node *node)
 PenumbraExpr
 host_call_label(Translation *translation, Node *node)
 {
-	const char *reason = translation->reason;
+	const char *reason = translation->reason != NULL ? translation->reason
+		: psprintf("order of %s", format_type_be(exprType(node)));
 	PenumbraExpr label = !OidIsValid(lookup_type_cache(getBaseType(exprType(node)), TYPECACHE_CMP_PROC)->cmp_proc) ? -1
 		: call_of_values(translation, node, HOST_CALL_LABEL, PENUMBRA_UUID, reason);
 
@@ -468,6 +469,20 @@ host_call_label(Translation *translation, Node *node)
 	if (label < 0)
 		translation->reason = reason;
 	return label;
+}
+
+PenumbraExpr
+host_call_labeled(Translation *translation, Node *node, PenumbraExpr label)
+{
+	HostCall   *call = palloc0(sizeof(HostCall));
+	PenumbraType type;
+
+	if (!translate_type_of(translation, node, &type))
+		return -1;
+	call->expr = (Node *) makeVar(OUTER_VAR, 1, exprType(node), exprTypmod(node), exprCollation(node), 0);
+	call->inputs = list_make1(makeNullConst(UUIDOID, -1, InvalidOid));
+	call->kind = HOST_CALL_LABELED;
+	return penumbra_plan_host_call(translation->plan, number_of(translation, call), type, &label, 1);
 }
 
 PenumbraExpr

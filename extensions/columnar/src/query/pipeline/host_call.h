@@ -22,6 +22,7 @@ typedef enum HostCallKind
 	HOST_CALL_VALUE,
 	HOST_CALL_CLASS,			/* a number of the values that are equal to the expression's */
 	HOST_CALL_LABEL,			/* bytes in the order of the expression's values */
+	HOST_CALL_LABELED,			/* a value that has such bytes, which the input is */
 	HOST_CALL_ZONE				/* the time zone that the expression names, as time_zone.h has it */
 } HostCallKind;
 
@@ -50,6 +51,9 @@ extern PenumbraExpr host_call_class(Translation *translation, Node *node);
  * Negative: refused, with the translation's reason where that is not for the call.
  */
 extern PenumbraExpr host_call_label(Translation *translation, Node *node);
+
+/* The values of the expression that have such labels, of some that were given. */
+extern PenumbraExpr host_call_labeled(Translation *translation, Node *node, PenumbraExpr label);
 
 /* The time zones that the text names.  Negative: refused. */
 extern PenumbraExpr host_call_zone(Translation *translation, Node *node);

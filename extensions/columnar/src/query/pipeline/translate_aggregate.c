@@ -27,6 +27,7 @@
 #include "query/pipeline/comparison_key.h"
 #include "query/pipeline/enum_order.h"
 #include "query/pipeline/function_map.h"
+#include "query/pipeline/host_call.h"
 #include "query/pipeline/init_plans.h"
 #include "query/pipeline/stage_scan.h"
 #include "query/pipeline/stage_sort.h"
@@ -50,7 +51,7 @@ translate_order(Translation *translation, Aggref *aggref, PenumbraAggregateCall 
 	/* Of values that are equal and written differently PostgreSQL may take any; the engine looks for others itself. */
 	if (exprType(expr) == BPCHAROID && exprTypmod(expr) < 0)
 		return translation_refuse(translation, "ordered-set aggregate of char without a length") >= 0;
-	if (comparison_key_is_other(expr))
+	if (comparison_key_is_other(expr) && call->function != PENUMBRA_AGG_MODE)
 		return translation_refuse(translation, psprintf("ordered-set aggregate of %s", format_type_be(exprType(expr)))) >= 0;
 	return translate_check_equality(translation, aggref->inputcollid);
 }
@@ -286,22 +287,19 @@ is_ordering(PenumbraAggregate function)
 		function == PENUMBRA_AGG_PERCENTILE_DISC || function == PENUMBRA_AGG_MODE;
 }
 
-/*
- * Whether the engine computes something else, of which the value is made: of money the sum of its numbers, which
- * may be larger than money; of an enum that is not in the order of its OIDs the place of the least value.
- */
-static bool
-has_other_form(Translation *translation, const Aggref *aggref, PenumbraAggregate function)
+/* What the engine computes, of which the value is made. */
+typedef enum AggregateForm
 {
-	return aggref->aggfnoid == F_SUM_MONEY ||
-		((function == PENUMBRA_AGG_MIN || function == PENUMBRA_AGG_MAX) &&
-		 !enum_order_is_kept(translation, (Node *) linitial_node(TargetEntry, aggref->args)->expr));
-}
+	FORM_OF_VALUE,
+	FORM_OF_SUM,				/* of money the sum of its numbers, which may be larger than money */
+	FORM_OF_PLACE,				/* of an enum that is not in the order of its OIDs the place of the least value */
+	FORM_OF_LABEL				/* of values whose order the engine does not know */
+} AggregateForm;
 
-static void
-set_other_form(const Aggref *aggref, PenumbraAggregateCall *call)
+static PenumbraType
+type_of_form(AggregateForm form)
 {
-	call->result = aggref->aggfnoid == F_SUM_MONEY ? PENUMBRA_NUMERIC : PENUMBRA_INT4;
+	return form == FORM_OF_SUM ? PENUMBRA_NUMERIC : form == FORM_OF_PLACE ? PENUMBRA_INT4 : PENUMBRA_UUID;
 }
 
 /* Sums beyond the type are PostgreSQL's: its versions wrap around, or raise an error. */
@@ -330,8 +328,17 @@ money_of_sum(Translation *translation, PenumbraExpr sum)
 PenumbraExpr
 translate_aggregate_value(Translation *translation, Aggref *aggref, PenumbraExpr computed)
 {
-	return aggref->aggfnoid == F_SUM_MONEY ? money_of_sum(translation, computed)
-		: enum_order_value(translation, (Node *) linitial_node(TargetEntry, aggref->args)->expr, computed);
+	Node	   *argument = aggref->args == NIL ? NULL : (Node *) linitial_node(TargetEntry, aggref->args)->expr;
+
+	switch (penumbra_plan_expr_type(translation->plan, computed))
+	{
+		case PENUMBRA_NUMERIC:
+			return money_of_sum(translation, computed);
+		case PENUMBRA_INT4:
+			return enum_order_value(translation, argument, computed);
+		default:
+			return host_call_labeled(translation, argument, computed);
+	}
 }
 
 static bool
@@ -375,7 +382,7 @@ translate_argument(Translation *translation, const Aggref *aggref, PenumbraAggre
 }
 
 static bool
-translate_arguments(Translation *translation, const Aggref *aggref, PenumbraAggregateCall *call, bool has_form)
+translate_arguments(Translation *translation, const Aggref *aggref, PenumbraAggregateCall *call, AggregateForm form)
 {
 	ListCell   *lc;
 
@@ -389,8 +396,9 @@ translate_arguments(Translation *translation, const Aggref *aggref, PenumbraAggr
 
 		if (entry->resjunk)
 			continue;
-		argument = translate_argument(translation, aggref, call->function, node);
-		if (argument >= 0 && has_form)
+		argument = form == FORM_OF_LABEL ? host_call_label(translation, node)
+			: translate_argument(translation, aggref, call->function, node);
+		if (argument >= 0 && form == FORM_OF_PLACE)
 			argument = enum_order_key(translation, node, argument);
 		if (argument < 0)
 			return false;
@@ -399,16 +407,39 @@ translate_arguments(Translation *translation, const Aggref *aggref, PenumbraAggr
 	return true;
 }
 
-/* The order in which min(), max() and ordered-set aggregates take values: of text *collation. */
+/* The order in which min(), max() and ordered-set aggregates take values: of text *collation.  False: none is known. */
 static bool
-translate_value_order(Translation *translation, const Aggref *aggref, bool has_form, PenumbraCollation **collation)
+translate_value_order(Translation *translation, const Aggref *aggref, PenumbraCollation **collation)
 {
 	Node	   *expr = (Node *) linitial_node(TargetEntry, aggref->args)->expr;
 
 	if (comparison_key_is_in_lower_case(expr))
 		return translate_lower_case_order(translation, aggref->inputcollid, collation);
 	return translate_collation(translation, PENUMBRA_FN_LT, aggref->inputcollid, collation) &&
-		translate_order_is_known(translation, expr) && (has_form || enum_order_is_kept(translation, expr));
+		translate_order_is_known(translation, expr);
+}
+
+/* False: refused. */
+static bool
+choose_form(Translation *translation, const Aggref *aggref, PenumbraAggregate function, AggregateForm *form,
+			PenumbraCollation **collation)
+{
+	bool		is_extreme = function == PENUMBRA_AGG_MIN || function == PENUMBRA_AGG_MAX;
+	bool		has_equality = function != PENUMBRA_AGG_MODE;
+	Node	   *expr;
+
+	*form = aggref->aggfnoid == F_SUM_MONEY ? FORM_OF_SUM : FORM_OF_VALUE;
+	if (!is_ordering(function))
+		return true;
+	expr = (Node *) linitial_node(TargetEntry, aggref->args)->expr;
+	has_equality |= !comparison_key_is_other(expr);
+	if (!has_equality || !translate_value_order(translation, aggref, collation))
+		*form = FORM_OF_LABEL;
+	else if (!enum_order_is_kept(translation, expr))
+		*form = is_extreme ? FORM_OF_PLACE : FORM_OF_LABEL;
+	if (*form == FORM_OF_LABEL)
+		*collation = NULL;
+	return *form != FORM_OF_LABEL || is_extreme || function == PENUMBRA_AGG_MODE;
 }
 
 bool
@@ -416,7 +447,7 @@ translate_aggregate(Translation *translation, Aggref *aggref, PenumbraAggregateC
 {
 	const bool	is_of_window = is_other_form == NULL;
 	PenumbraCollation *collation = NULL;
-	bool		has_form;
+	AggregateForm form;
 
 	call->filter = -1;
 	call->distinct = aggref->aggdistinct != NIL;
@@ -430,22 +461,21 @@ translate_aggregate(Translation *translation, Aggref *aggref, PenumbraAggregateC
 		return translation_refuse(translation, psprintf("aggregate %s", format_procedure(aggref->aggfnoid))) >= 0;
 	if (!translate_kind(translation, aggref, call) || !translate_result(translation, aggref, call))
 		return false;
-	has_form = has_other_form(translation, aggref, call->function);
-	if (has_form && is_of_window)
+	if (!choose_form(translation, aggref, call->function, &form, &collation))
+		return false;
+	if (form != FORM_OF_VALUE && is_of_window)
 		return translation_refuse(translation, psprintf("aggregate %s", format_procedure(aggref->aggfnoid))) >= 0;
 	if (!is_of_window)
-		*is_other_form = has_form;
-	if (has_form)
-		set_other_form(aggref, call);
-	if (is_ordering(call->function) && !translate_value_order(translation, aggref, has_form, &collation))
-		return false;
+		*is_other_form = form != FORM_OF_VALUE;
+	if (form != FORM_OF_VALUE)
+		call->result = type_of_form(form);
 	call->collation = collation;
 	if (call->distinct && !translate_check_equality(translation, aggref->inputcollid))
 		return false;
 	/* Arguments are evaluated for rows that pass the FILTER. */
 	translation->branch_depth += aggref->aggfilter != NULL;
 	if (!(call->function == PENUMBRA_AGG_JSON_AGG ? collected_call_translate(translation, aggref, call)
-		  : translate_arguments(translation, aggref, call, has_form)))
+		  : translate_arguments(translation, aggref, call, form)))
 		return false;
 	if (is_collecting(call->function) && !is_of_window && !translate_rows_order(translation, aggref, call))
 		return false;

@@ -85,6 +85,25 @@ translate_distinct(Translation *translation, OpExpr *op)
 	return translate_call(translation, PENUMBRA_FN_IS_DISTINCT, PENUMBRA_BOOL, args, 2);
 }
 
+/* CASE WHEN a = b THEN NULL ELSE a END, where PostgreSQL tells what is equal. */
+static Node *
+nullif_as_case(const OpExpr *op)
+{
+	CaseExpr   *choice = makeNode(CaseExpr);
+	CaseWhen   *when = makeNode(CaseWhen);
+	Expr	   *equality = make_opclause(op->opno, BOOLOID, false, linitial(op->args), lsecond(op->args), InvalidOid,
+										 op->inputcollid);
+
+	((OpExpr *) equality)->opfuncid = op->opfuncid;
+	when->expr = equality;
+	when->result = (Expr *) makeNullConst(op->opresulttype, -1, op->opcollid);
+	choice->casetype = op->opresulttype;
+	choice->casecollid = op->opcollid;
+	choice->args = list_make1(when);
+	choice->defresult = linitial(op->args);
+	return (Node *) choice;
+}
+
 static PenumbraExpr
 translate_nullif(Translation *translation, OpExpr *op)
 {
@@ -93,7 +112,7 @@ translate_nullif(Translation *translation, OpExpr *op)
 
 	set_opfuncid(op);
 	if (comparison_key_is_other(linitial(op->args)))
-		return translation_refuse(translation, psprintf("NULLIF of %s", format_type_be(exprType((Node *) op))));
+		return translate_expr(translation, nullif_as_case(op));
 	if (!translate_operator_is(translation, op->opfuncid, op->inputcollid, PENUMBRA_FN_EQ) ||
 		!translate_type_of(translation, (Node *) op, &type) ||
 		!translate_args(translation, op->args, args))
