@@ -318,7 +318,7 @@ list_maker_create(Node *expr, ExprContext *econtext)
 	maker->array_element = get_base_element_type(exprType(linitial(call->args)));
 	if (OidIsValid(maker->array_element))
 		get_typlenbyvalalign(maker->array_element, &maker->length, &maker->is_by_value, &maker->align);
-	maker->argument = ExecInitExpr(linitial(call->args), NULL);
+	maker->argument = ExecInitExpr((Expr *) json_conversion_expand(linitial(call->args)), NULL);
 	maker->econtext = econtext;
 	if (list_image_has_matches((Node *) call))
 	{

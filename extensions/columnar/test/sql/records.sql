@@ -81,6 +81,7 @@ CREATE DOMAIN present AS text NOT NULL;
 CREATE DOMAIN short AS text[] CHECK (cardinality(VALUE) < 5);
 CREATE DOMAIN past AS date CHECK (VALUE < '2030-01-01');
 CREATE DOMAIN anything AS int;
+CREATE DOMAIN free AS int;
 CREATE TYPE visit AS (day date, how mood, spot place, n positive, tags text[]);
 CREATE TABLE visits (id int, doc jsonb) WITH (autovacuum_enabled = off);
 INSERT INTO visits SELECT k, jsonb_build_object('list', (SELECT jsonb_agg(CASE j % 5 WHEN 4 THEN '{"n": 1, "word": "w"}' ELSE jsonb_build_object('day', '2024-01-0' || 1 + j % 9, 'at', '0' || j % 9 || ':3' || k % 2,
@@ -142,6 +143,19 @@ SELECT how, count(*) FROM visits, jsonb_to_recordset(doc->'list') AS t(how mood)
 ALTER TYPE mood RENAME VALUE 'fine' TO 'ok';
 ALTER TYPE place RENAME ATTRIBUTE city TO town;
 SELECT (spot).town, count(*) FROM visits, jsonb_to_recordset(doc->'list') AS t(spot place) GROUP BY 1 ORDER BY 1;
+-- a plan that is kept
+SET plan_cache_mode = force_generic_plan;
+PREPARE days AS SELECT tags[1], count(*) FROM visits, jsonb_populate_recordset(NULL::visit, doc->'list') GROUP BY 1 ORDER BY 1;
+EXECUTE days;
+ALTER TYPE visit RENAME ATTRIBUTE tags TO other_tags;
+EXECUTE days;
+ALTER TYPE visit RENAME ATTRIBUTE other_tags TO tags;
+EXECUTE days;
+PREPARE numbers AS SELECT sum(n) FROM visits, jsonb_to_recordset(doc->'list') AS t(n free);
+EXECUTE numbers;
+ALTER DOMAIN free ADD CHECK (VALUE < 1500);
+EXECUTE numbers;
+RESET plan_cache_mode;
 SET DateStyle = 'SQL, DMY';
 SELECT min(stamp), max(day) FROM visits, jsonb_to_recordset(doc->'list') AS t(stamp timestamp, day date);
 RESET DateStyle;
@@ -149,4 +163,4 @@ RESET penumbra.mode;
 DROP TABLE orders, strange, wrong, visits, questions;
 DROP FUNCTION items, agree, rows_of;
 DROP TYPE item, guarded, visit, place, mood;
-DROP DOMAIN positive, present, short, past, anything;
+DROP DOMAIN positive, present, short, past, anything, free;

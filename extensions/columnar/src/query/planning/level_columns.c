@@ -402,6 +402,7 @@ finish_records(PlannerInfo *root, Index relid)
 	const RangeTblFunction *records = table_expressions_records(root, relid);
 	int			count = record_columns_count(records);
 
+	record_columns_depend(root, records);
 	if (is_read(root, relid, InvalidAttrNumber))
 		return false;
 	for (AttrNumber i = 1; i <= count; i++)

@@ -174,6 +174,16 @@ find_column(const RangeTblFunction *function, AttrNumber number, RecordColumn *c
 	return is_there;
 }
 
+void
+record_columns_depend(PlannerInfo *root, const RangeTblFunction *function)
+{
+	Oid			relid = function->funccolnames != NIL ? InvalidOid
+		: get_typ_typrelid(getBaseType(call_of(function)->funcresulttype));
+
+	if (OidIsValid(relid))
+		root->glob->relationOids = list_append_unique_oid(root->glob->relationOids, relid);
+}
+
 int
 record_columns_count(const RangeTblFunction *function)
 {

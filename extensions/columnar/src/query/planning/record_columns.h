@@ -20,6 +20,8 @@ extern bool record_columns_is_call(const RangeTblFunction *function);
 extern bool record_columns_is_one_row(const RangeTblFunction *function);
 /* The call whose elements are the composites, or the documents, each of which is an object. */
 extern FuncExpr *record_columns_call(const RangeTblFunction *function);
+/* The plan depends on the names and types of the columns: it is made anew when these change. */
+extern void record_columns_depend(PlannerInfo *root, const RangeTblFunction *function);
 extern int	record_columns_count(const RangeTblFunction *function);
 /*
  * What a list has for a column: how it follows from the values of the call.  NULL: that is not known, or there is no
