@@ -37,7 +37,7 @@ SELECT * FROM compared($$SELECT (home).street, count(*) FROM person GROUP BY 1$$
 -- composites in each other; the order of enums is PostgreSQL's comparison
 SELECT * FROM compared($$SELECT deep, count(*) FROM person GROUP BY deep$$);
 SELECT * FROM compared($$SELECT id FROM person ORDER BY feels, id LIMIT 5$$);
--- rows of tables are PostgreSQL's
+-- rows of tables are their columns
 RESET penumbra.mode;
 SELECT * FROM compared($$SELECT person, count(*) FROM person GROUP BY person$$, 'prefer');
 -- an attribute that comes or goes is another shape: what was cached has the old one

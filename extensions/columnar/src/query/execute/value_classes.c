@@ -56,6 +56,7 @@ struct ValueClasses
 	const ValueClass *before;	/* of the value that was looked for last: the classes beside its place */
 	const ValueClass *after;
 	const ValueClass *last;		/* that was added */
+	int			run;			/* it came right behind the one before it (1), or before it (-1) */
 	bool		seeks_label;	/* and no value */
 	RBTree	   *tree;			/* or: */
 	HTAB	   *table;
@@ -185,26 +186,30 @@ shift_label(Label label, int bits)
 
 /* Between those of the classes beside the place that was found. */
 static Label
-next_label(const ValueClasses *classes)
+next_label(ValueClasses *classes)
 {
 	Label		low = classes->before == NULL ? (Label) {0, 0} : label_of(classes->before);
 	Label		high = classes->after == NULL ? (Label) {PG_UINT64_MAX, PG_UINT64_MAX} : label_of(classes->after);
 	Label		room = subtract_labels(high, low);
 	Label		step = {1, 0};
+	int			run = classes->last == NULL ? 0 : classes->last == classes->before ? 1
+		: classes->last == classes->after ? -1 : 0;
+	bool		goes_on = run != 0 && run == classes->run;
 
+	classes->run = run;
 	if (classes->after == NULL && classes->before != NULL && room.high > 1)
 		return add_labels(low, step);
 	if (classes->before == NULL && classes->after != NULL && room.high > 1)
 		return subtract_labels(high, step);
-	step = shift_label(room, classes->last != NULL && (classes->last == classes->before ||
-													   classes->last == classes->after) ? RUN_SHARE_BITS : 1);
+	step = shift_label(room, goes_on ? RUN_SHARE_BITS : 1);
+	if (step.high == 0 && step.low == 0)
+		step = shift_label(room, 1);
 	if (step.high == 0 && step.low == 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				 errmsg("values of type %s come in an order for which Penumbra has no labels",
 						format_type_be(classes->type->type_id))));
-	return classes->last != NULL && classes->last == classes->after ? subtract_labels(high, step)
-		: add_labels(low, step);
+	return run < 0 ? subtract_labels(high, step) : add_labels(low, step);
 }
 
 static const ValueClass *

@@ -168,20 +168,25 @@ note_key(FindContext *context, Node *node)
 		context->keys = lappend(context->keys, node);
 }
 
+static void
+note_keys(FindContext *context, const List *nodes)
+{
+	ListCell   *lc;
+
+	foreach(lc, nodes)
+		note_key(context, lfirst(lc));
+}
+
 /* Of a made value it is what that is made of. */
 static void
 note_argument(FindContext *context, Node *node)
 {
 	MadeValue	made;
-	ListCell   *lc;
 
 	if (!made_value_may_be(node) || !made_value_take_apart(node, &made))
 		note_key(context, node);
 	else
-	{
-		foreach(lc, made.parts)
-			note_key(context, lfirst(lc));
-	}
+		note_keys(context, made.parts);
 }
 
 /* Functions of windows that give values of rows as they are. */
@@ -203,15 +208,6 @@ passes_whole_values(const WindowFunc *function)
 		default:
 			return false;
 	}
-}
-
-static void
-note_keys(FindContext *context, const List *nodes)
-{
-	ListCell   *lc;
-
-	foreach(lc, nodes)
-		note_key(context, lfirst(lc));
 }
 
 /* Of an expression whose value is one of several as they are. */
