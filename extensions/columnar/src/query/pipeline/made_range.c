@@ -118,13 +118,13 @@ read_constructor(const FuncExpr *func, MadeRange *range)
 		case F_INT4RANGE_INT4_INT4_TEXT:
 		case F_INT8RANGE_INT8_INT8_TEXT:
 		case F_DATERANGE_DATE_DATE_TEXT:
-			is_discrete = true;
-			/* FALLTHROUGH */
 		case F_TSRANGE_TIMESTAMP_TIMESTAMP_TEXT:
 		case F_TSTZRANGE_TIMESTAMPTZ_TIMESTAMPTZ_TEXT:
 		case F_NUMRANGE_NUMERIC_NUMERIC_TEXT:
 			if (!read_flags(lthird(func->args), range))
 				return false;
+			is_discrete = func->funcresulttype == INT4RANGEOID || func->funcresulttype == INT8RANGEOID ||
+				func->funcresulttype == DATERANGEOID;
 			break;
 		default:
 			return false;
