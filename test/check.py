@@ -25,7 +25,8 @@ LANES = ("servers", "extensions", "beside")
 SLOW_FILES = {
     "backtrace": ("t/001_crash.pl", "t/002_errors.pl", "t/003_live.pl"),
     "columnar": ("t/003_worker.pl", "t/005_limits.pl", "t/006_disk.pl", "t/007_wishes.pl", "t/008_workers.pl",
-                 "t/011_table_options.pl", "t/012_pace.pl", "t/014_budget.pl", "t/020_slow_expressions.pl"),
+                 "t/011_table_options.pl", "t/012_pace.pl", "t/014_budget.pl", "t/020_slow_expressions.pl",
+                 "sql/range_zones.sql"),
     "compress": ("t/003_dictionaries.pl", "t/006_drop_dictionary.pl"),
     "keytree": ("t/001_dump_upgrade.pl",),
     "numeric": ("sql/edges.sql", "sql/long.sql"),
