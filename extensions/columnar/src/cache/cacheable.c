@@ -446,12 +446,11 @@ has_case(Node *node, void *context)
 	return node != NULL && (IsA(node, CaseExpr) || expression_tree_walker(node, has_case, context));
 }
 
-/* What is around others the engine has itself, whatever they are, but not of values that it reads as bytes. */
+/* What is around others the engine has itself, whatever they are. */
 static bool
 is_around_others(const Node *node)
 {
-	return (IsA(node, CaseExpr) || IsA(node, CoalesceExpr) || IsA(node, BoolExpr) || IsA(node, BooleanTest)) &&
-		!cache_type_is_composed(exprType(node));
+	return IsA(node, CaseExpr) || IsA(node, CoalesceExpr) || IsA(node, BoolExpr) || IsA(node, BooleanTest);
 }
 
 /*

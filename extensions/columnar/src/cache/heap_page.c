@@ -38,7 +38,6 @@
 #include "cache/cache.h"
 #include "cache/cacheable.h"
 #include "cache/cached_expression.h"
-#include "cache/column_facts.h"
 #include "cache/heap_page.h"
 #include "cache/json_conversion.h"
 #include "cache/list_image.h"
@@ -597,28 +596,6 @@ read_tuples(HeapRowReader *reader, Page page, const OffsetNumber *offsets, uint3
 	return row;
 }
 
-/* In place of the cancel stands an error that says what took too long. */
-static void
-note_error(HeapRowReader *reader, const ReaderExpression *expression, MemoryContext context)
-{
-	NameData	name;
-
-	if (!slow_expression_take())
-	{
-		cached_expression_note_error(expression->key, geterrcode());
-		return;
-	}
-	cached_expression_note_error(expression->key, ERRCODE_PROGRAM_LIMIT_EXCEEDED);
-	MemoryContextSwitchTo(context);
-	FlushErrorState();
-	ereport(ERROR,
-			(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-			 errmsg("expression of relation \"%s\" takes too long to be cached in the background",
-					RelationGetRelationName(reader->rel)),
-			 column_key_name(expression->key, reader->rel, &name) ? errdetail("It begins with: %s", NameStr(name)) : 0,
-			 errhint("It is tried again after an hour. penumbra.load() has no such limit.")));
-}
-
 /* Remembers which expression has failed, or took too long. */
 static uint32
 read_tuples_or_note(HeapRowReader *reader, Page page, const OffsetNumber *offsets, uint32 count, Size bytes_limit)
@@ -634,7 +611,7 @@ read_tuples_or_note(HeapRowReader *reader, Page page, const OffsetNumber *offset
 	PG_CATCH();
 	{
 		if (slow_expression_evaluated >= 0)
-			note_error(reader, &reader->expressions[slow_expression_evaluated], context);
+			slow_expression_note_error(reader->rel, reader->expressions[slow_expression_evaluated].key, context);
 		PG_RE_THROW();
 	}
 	PG_END_TRY();

