@@ -392,6 +392,19 @@ cached_expression_note_error(ColumnKey key, int sqlstate)
 	LWLockRelease(expression_lock);
 }
 
+bool
+cached_expression_has_failed(ColumnKey key)
+{
+	const Entry *entry;
+	bool		has_failed;
+
+	LWLockAcquire(expression_lock, LW_SHARED);
+	entry = entry_of_key(key);
+	has_failed = entry != NULL && failed_lately(entry, GetCurrentTimestamp());
+	LWLockRelease(expression_lock);
+	return has_failed;
+}
+
 /* Constants are part of expressions: a query that somebody runs once is not to load a table. */
 int
 cached_expression_filter(ColumnKey *columns, int ncolumns)

@@ -43,6 +43,8 @@ extern bool cached_expression_find(Oid relid, Node *expr, ExpressionNeed need, C
 extern void cached_expression_note_load(ColumnKey key);
 /* The expression raised the error.  If that is one of a row's values, or a limit, it is not found for an hour. */
 extern void cached_expression_note_error(ColumnKey key, int sqlstate);
+/* Whether that was so within the last hour, though queries may have wanted it until then. */
+extern bool cached_expression_has_failed(ColumnKey key);
 /* Of columns that a query would have read, takes out expressions that none would have before; how many are left. */
 extern int	cached_expression_filter(ColumnKey *columns, int ncolumns);
 

@@ -54,6 +54,7 @@
 #include "utils/timestamp.h"
 #include "utils/wait_event.h"
 
+#include "cache/cached_expression.h"
 #include "cache/column_facts.h"
 #include "cache/cache.h"
 #include "cache/policy/database.h"
@@ -492,7 +493,8 @@ filter_columns(Relation rel, ColumnKey *columns, int ncolumns)
 		ColumnKey	column = column_key_now(columns[i], RelationGetDescr(rel));
 		PenumbraType type;
 
-		if (cache_type_of_column(column, RelationGetDescr(rel), &type))
+		if (cache_type_of_column(column, RelationGetDescr(rel), &type) &&
+			!(column_key_is_expression(column) && cached_expression_has_failed(column)))
 			columns[count++] = column;
 	}
 	return count;
