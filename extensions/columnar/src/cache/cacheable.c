@@ -361,12 +361,50 @@ is_fixed_node(Node *node)
 	return !OidIsValid(collation) || get_collation_isdeterministic(collation);
 }
 
+/* Where the node's place in the query's text stands; NULL: it has none, or needs none. */
+static int *
+location_of(Node *node)
+{
+	switch (nodeTag(node))
+	{
+		case T_Const:
+			return &((Const *) node)->location;
+		case T_OpExpr:
+			return &((OpExpr *) node)->location;
+		case T_FuncExpr:
+			return &((FuncExpr *) node)->location;
+		case T_ScalarArrayOpExpr:
+			return &((ScalarArrayOpExpr *) node)->location;
+		case T_NullTest:
+			return &((NullTest *) node)->location;
+		case T_CoerceViaIO:
+			return &((CoerceViaIO *) node)->location;
+		case T_ArrayCoerceExpr:
+			return &((ArrayCoerceExpr *) node)->location;
+		case T_RelabelType:
+			return &((RelabelType *) node)->location;
+		case T_CaseExpr:
+			return &((CaseExpr *) node)->location;
+		case T_CaseWhen:
+			return &((CaseWhen *) node)->location;
+		case T_CoalesceExpr:
+			return &((CoalesceExpr *) node)->location;
+		case T_BoolExpr:
+			return &((BoolExpr *) node)->location;
+		case T_BooleanTest:
+			return &((BooleanTest *) node)->location;
+		default:
+			return NULL;
+	}
+}
+
 /* NULL: the expression is not one that can be cached. */
 static Node *
 canonical_mutator(Node *node, void *context)
 {
 	bool	   *is_fixed = context;
 	Node	   *copy;
+	int		   *location;
 
 	if (node == NULL)
 		return NULL;
@@ -385,42 +423,16 @@ canonical_mutator(Node *node, void *context)
 	}
 	copy = expression_tree_mutator(node, canonical_mutator, context);
 	/* 17 and later do not write locations */
-	if (IsA(copy, Const))
-		((Const *) copy)->location = -1;
-	else if (IsA(copy, OpExpr))
-		((OpExpr *) copy)->location = -1;
-	else if (IsA(copy, FuncExpr))
-		((FuncExpr *) copy)->location = -1;
-	else if (IsA(copy, ScalarArrayOpExpr))
-	{
-		((ScalarArrayOpExpr *) copy)->location = -1;
+	location = location_of(copy);
+	if (location != NULL)
+		*location = -1;
+	if (IsA(copy, ScalarArrayOpExpr))
 		/* the planner's NOT leaves it open */
 		set_sa_opfuncid((ScalarArrayOpExpr *) copy);
-	}
-	else if (IsA(copy, NullTest))
-		((NullTest *) copy)->location = -1;
 	else if (IsA(copy, CoerceViaIO))
-	{
-		((CoerceViaIO *) copy)->location = -1;
 		((CoerceViaIO *) copy)->coerceformat = COERCE_EXPLICIT_CAST;
-	}
 	else if (IsA(copy, ArrayCoerceExpr))
-	{
-		((ArrayCoerceExpr *) copy)->location = -1;
 		((ArrayCoerceExpr *) copy)->coerceformat = COERCE_EXPLICIT_CAST;
-	}
-	else if (IsA(copy, RelabelType))
-		((RelabelType *) copy)->location = -1;
-	else if (IsA(copy, CaseExpr))
-		((CaseExpr *) copy)->location = -1;
-	else if (IsA(copy, CaseWhen))
-		((CaseWhen *) copy)->location = -1;
-	else if (IsA(copy, CoalesceExpr))
-		((CoalesceExpr *) copy)->location = -1;
-	else if (IsA(copy, BoolExpr))
-		((BoolExpr *) copy)->location = -1;
-	else if (IsA(copy, BooleanTest))
-		((BooleanTest *) copy)->location = -1;
 	return copy;
 }
 

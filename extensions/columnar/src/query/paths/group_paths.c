@@ -150,24 +150,20 @@ places_of_sets(PlannerInfo *root, const GroupInputs *inputs)
 static Node *
 grouping_value(const Query *parse, const GroupingFunc *grouping, Var *set)
 {
-	CaseExpr   *value = makeNode(CaseExpr);
+	List	   *whens = NIL;
 	ListCell   *lc;
 	ListCell   *lc2;
 
-	value->casetype = INT4OID;
-	value->defresult = (Expr *) pipeline_int4(0);
 	foreach(lc, parse->groupingSets)
 	{
-		CaseWhen   *when = makeNode(CaseWhen);
 		int			bits = 0;
 
 		foreach(lc2, grouping->refs)
 			bits = bits << 1 | !list_member_int((List *) lfirst(lc), lfirst_int(lc2));
-		when->expr = (Expr *) pipeline_int4_equals(set, foreach_current_index(lc));
-		when->result = (Expr *) pipeline_int4(bits);
-		value->args = lappend(value->args, when);
+		whens = lappend(whens, pipeline_when(pipeline_int4_equals(set, foreach_current_index(lc)),
+											 pipeline_int4(bits)));
 	}
-	return (Node *) value;
+	return pipeline_case(INT4OID, InvalidOid, whens, pipeline_int4(0));
 }
 
 /* Makes the aggregation one of grouping sets; what GROUPING() is in each is a column above it. */

@@ -91,12 +91,7 @@ find_keys(const Aggref *aggref, bool has_sets)
 static Expr *
 is_null(Node *key)
 {
-	NullTest   *test = makeNode(NullTest);
-
-	test->arg = (Expr *) key;
-	test->nulltesttype = IS_NULL;
-	test->location = -1;
-	return (Expr *) test;
+	return (Expr *) pipeline_null_test(key, IS_NULL);
 }
 
 /* key <strategy> value; NULL: the type has no such operator. */
@@ -250,15 +245,7 @@ ratio_of(Node *part, Node *whole)
 static Node *
 choose(Node *condition, Node *value, Node *other)
 {
-	CaseExpr   *choice = makeNode(CaseExpr);
-	CaseWhen   *when = makeNode(CaseWhen);
-
-	when->expr = (Expr *) condition;
-	when->result = (Expr *) value;
-	choice->casetype = exprType(value);
-	choice->args = list_make1(when);
-	choice->defresult = (Expr *) other;
-	return (Node *) choice;
+	return pipeline_case(exprType(value), InvalidOid, list_make1(pipeline_when(condition, value)), other);
 }
 
 /* Of one key count(DISTINCT) leaves NULL out, which is before the others or nowhere. */

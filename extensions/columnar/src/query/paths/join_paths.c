@@ -76,7 +76,7 @@ typedef struct JoinClauses
 	List	   *conditions;		/* RestrictInfos that decide the match too */
 	List	   *filters;		/* RestrictInfos of what comes out of an outer join */
 	List	   *subplans;		/* RestrictInfos of an inner join with subqueries, which are asked of its pairs */
-	RelPipeline asked;			/* subqueries of which the sides have values */
+	const RelPipeline *asked;	/* subqueries of which the sides have values */
 	List	   *ranges;			/* of conditions */
 	double		row_factor;		/* of all keys; without keys, of the ranges */
 } JoinClauses;
@@ -319,7 +319,7 @@ sort_clauses(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *probe_rel, RelO
 	ListCell   *lc;
 
 	memset(clauses, 0, sizeof(JoinClauses));
-	clauses->asked = *asked;
+	clauses->asked = asked;
 	clauses->row_factor = 1;
 	foreach(lc, restrictinfos)
 	{
@@ -431,7 +431,7 @@ add_stages(PlannerInfo *root, RelOptInfo *joinrel, RelPipeline *planned, const R
 	stage->inputs = lappend(stage->inputs, build->pipeline->top);
 	stage->join_kind = kind;
 	stage->join_keys = clauses->keys;
-	stage->exprs = rel_pipeline_ordered_clauses(root, &clauses->asked, clauses->conditions);
+	stage->exprs = rel_pipeline_ordered_clauses(root, clauses->asked, clauses->conditions);
 	/* of an iteration nobody knows how many */
 	stage->probe_rows = probe->pipeline->reads_working_table ? 0 : probe->rows;
 	stage->build_rows = build->rows;

@@ -23,24 +23,12 @@
 static Node *
 last_rank(const Query *parse, Node *offset)
 {
-	CaseExpr   *last = makeNode(CaseExpr);
-	CaseWhen   *some = makeNode(CaseWhen);
-	CaseWhen   *all = makeNode(CaseWhen);
-	NullTest   *is_null = makeNode(NullTest);
+	CaseWhen   *all = pipeline_when(pipeline_null_test(parse->limitCount, IS_NULL), pipeline_int8(PG_INT64_MAX));
+	CaseWhen   *some = pipeline_when(pipeline_compare_int8(parse->limitCount, BTGreaterStrategyNumber, 0),
+									 makeFuncExpr(F_INT8PL, INT8OID, list_make2(parse->limitCount, offset), InvalidOid,
+												  InvalidOid, COERCE_EXPLICIT_CALL));
 
-	is_null->arg = (Expr *) parse->limitCount;
-	is_null->nulltesttype = IS_NULL;
-	is_null->location = -1;
-	all->expr = (Expr *) is_null;
-	all->result = (Expr *) pipeline_int8(PG_INT64_MAX);
-	some->expr = (Expr *) pipeline_compare_int8(parse->limitCount, BTGreaterStrategyNumber, 0);
-	some->result = (Expr *) makeFuncExpr(F_INT8PL, INT8OID, list_make2(parse->limitCount, offset), InvalidOid,
-										 InvalidOid, COERCE_EXPLICIT_CALL);
-	all->location = some->location = last->location = -1;
-	last->casetype = INT8OID;
-	last->args = list_make2(all, some);
-	last->defresult = (Expr *) makeNullConst(INT8OID, -1, InvalidOid);
-	return (Node *) last;
+	return pipeline_case(INT8OID, InvalidOid, list_make2(all, some), makeNullConst(INT8OID, -1, InvalidOid));
 }
 
 void

@@ -70,14 +70,10 @@ can_take_apart(const SortGroupClause *clause, Node *expr, bool orders, MadeValue
 static TargetEntry *
 target_of_part(Node *part, List **targets)
 {
-	TargetEntry *target;
-	ListCell   *lc;
+	TargetEntry *target = tlist_member((Expr *) part, *targets);
 
-	foreach(lc, *targets)
-	{
-		if (equal(lfirst_node(TargetEntry, lc)->expr, part))
-			return lfirst_node(TargetEntry, lc);
-	}
+	if (target != NULL)
+		return target;
 	target = makeTargetEntry(copyObject((Expr *) part), list_length(*targets) + 1, NULL, true);
 	*targets = lappend(*targets, target);
 	return target;

@@ -25,6 +25,7 @@
 #include "rewrite/rewriteManip.h"
 
 #include "query/paths/made_unions.h"
+#include "query/pipeline/pipeline.h"
 #include "query/planning/made_values.h"
 #include "query/planning/query_tree.h"
 
@@ -47,16 +48,14 @@ static Node *
 skeleton_mutator(Node *node, void *context)
 {
 	const Skeleton *skeleton = context;
-	ListCell   *lc;
+	int			place;
 
 	if (node == NULL)
 		return NULL;
-	foreach(lc, skeleton->parts)
-	{
-		if (equal(lfirst(lc), node))
-			return (Node *) makeVar(1, skeleton->before + foreach_current_index(lc) + 1, exprType(node),
-									exprTypmod(node), exprCollation(node), 0);
-	}
+	place = pipeline_find_expr(skeleton->parts, node);
+	if (place >= 0)
+		return (Node *) makeVar(1, skeleton->before + place + 1, exprType(node), exprTypmod(node), exprCollation(node),
+								0);
 	return expression_tree_mutator(node, skeleton_mutator, context);
 }
 

@@ -19,6 +19,7 @@
 #include "query/paths/decorrelation.h"
 #include "query/paths/subplan_uses.h"
 #include "query/pipeline/can_fail.h"
+#include "query/pipeline/pipeline.h"
 #include "query/pipeline/rel_pipeline.h"
 #include "query/planning/planning.h"
 
@@ -90,13 +91,8 @@ find_in_coalesce(const CoalesceExpr *expr, SubplanUses *found)
 
 	foreach(lc, expr->args)
 	{
-		NullTest   *test = makeNode(NullTest);
-
 		(void) find_uses_walker(lfirst(lc), found);
-		test->arg = lfirst(lc);
-		test->nulltesttype = IS_NOT_NULL;
-		test->location = -1;
-		add_guard(found, (Node *) test, IS_TRUE);
+		add_guard(found, pipeline_null_test(lfirst(lc), IS_NOT_NULL), IS_TRUE);
 	}
 }
 
@@ -203,21 +199,13 @@ needs_guard(PlannerInfo *root, const SubPlan *subplan)
 static Node *
 guard_expr(Node *expr, List *guards)
 {
-	CaseExpr   *guarded = makeNode(CaseExpr);
+	List	   *whens = NIL;
 	ListCell   *lc;
 
 	foreach(lc, guards)
-	{
-		CaseWhen   *when = makeNode(CaseWhen);
-
-		when->expr = copyObject(lfirst(lc));
-		when->result = (Expr *) makeNullConst(exprType(expr), exprTypmod(expr), exprCollation(expr));
-		guarded->args = lappend(guarded->args, when);
-	}
-	guarded->casetype = exprType(expr);
-	guarded->casecollid = exprCollation(expr);
-	guarded->defresult = (Expr *) expr;
-	return (Node *) guarded;
+		whens = lappend(whens, pipeline_when(copyObject(lfirst(lc)),
+											 makeNullConst(exprType(expr), exprTypmod(expr), exprCollation(expr))));
+	return pipeline_case(exprType(expr), exprCollation(expr), whens, expr);
 }
 
 /* The test's sides that are of the rows around the subquery, guarded. */

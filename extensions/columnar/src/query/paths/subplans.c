@@ -482,13 +482,9 @@ any_is_null(List *equalities, bool of_outer)
 
 	foreach(lc, equalities)
 	{
-		NullTest   *test = makeNode(NullTest);
 		List	   *sides = lfirst_node(OpExpr, lc)->args;
 
-		test->arg = of_outer ? linitial(sides) : lsecond(sides);
-		test->nulltesttype = IS_NULL;
-		test->location = -1;
-		tests = lappend(tests, test);
+		tests = lappend(tests, pipeline_null_test(of_outer ? linitial(sides) : lsecond(sides), IS_NULL));
 	}
 	return list_length(tests) == 1 ? linitial(tests) : (Node *) make_orclause(tests);
 }
@@ -597,27 +593,15 @@ value_or_empty(const SubqueryRows *rows, int place)
 {
 	Var		   *value = list_nth(rows->values, place);
 	Node	   *empty_value = list_nth(rows->empty_values, place);
-	CaseExpr   *either;
-	CaseWhen   *when;
-	NullTest   *test;
+	Node	   *is_found;
 
 	if (list_nth(rows->defaults, place) != NULL)
 		return pipeline_coalesce((Node *) value, list_nth(rows->defaults, place));
 	if (empty_value == NULL)
 		return (Node *) value;
-	either = makeNode(CaseExpr);
-	when = makeNode(CaseWhen);
-	test = makeNode(NullTest);
 	/* A key that joined is not NULL. */
-	test->arg = linitial(linitial_node(OpExpr, rows->keys)->args);
-	test->nulltesttype = IS_NOT_NULL;
-	when->expr = (Expr *) test;
-	when->result = (Expr *) value;
-	either->casetype = value->vartype;
-	either->casecollid = value->varcollid;
-	either->args = list_make1(when);
-	either->defresult = (Expr *) empty_value;
-	return (Node *) either;
+	is_found = pipeline_null_test(linitial(linitial_node(OpExpr, rows->keys)->args), IS_NOT_NULL);
+	return pipeline_case(value->vartype, value->varcollid, list_make1(pipeline_when(is_found, value)), empty_value);
 }
 
 /* Joins the rows with those of a correlated subquery in the clause, which has one value for each. */

@@ -56,16 +56,8 @@ checks_domain(Node *node, void *context)
 static Node *
 is_computed(Node *value)
 {
-	NullTest   *tests[2];
-
-	for (int i = 0; i < 2; i++)
-	{
-		tests[i] = makeNode(NullTest);
-		tests[i]->arg = (Expr *) value;
-		tests[i]->nulltesttype = i == 0 ? IS_NULL : IS_NOT_NULL;
-		tests[i]->location = -1;
-	}
-	return (Node *) make_orclause(list_make2(tests[0], tests[1]));
+	return (Node *) make_orclause(list_make2(pipeline_null_test(value, IS_NULL),
+											 pipeline_null_test(value, IS_NOT_NULL)));
 }
 
 /*

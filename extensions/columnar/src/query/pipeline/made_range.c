@@ -26,6 +26,7 @@
 #include "utils/typcache.h"
 
 #include "query/pipeline/made_range.h"
+#include "query/pipeline/pipeline.h"
 #include "query/pipeline/range_form.h"
 #include "query/pipeline/translate_expr.h"
 
@@ -65,7 +66,9 @@ without_null(Node *bound)
 static Const *
 constant_of(Oid type, int64 value)
 {
-	return range_form_constant(type, type == INT8OID ? Int64GetDatum(value) : Int32GetDatum((int32) value));
+	Datum		datum = type == INT8OID ? Int64GetDatum(value) : Int32GetDatum((int32) value);
+
+	return pipeline_constant(type, -1, InvalidOid, datum, false);
 }
 
 /* The value behind that of a bound.  Infinite dates, which PostgreSQL leaves alone, and the last value are refused. */
@@ -143,7 +146,7 @@ read_constructor(const FuncExpr *func, MadeRange *range)
 static Node *
 value_of_bound(Oid type, const RangeBound *bound)
 {
-	return bound->infinite ? NULL : (Node *) range_form_constant(type, bound->val);
+	return bound->infinite ? NULL : (Node *) pipeline_constant(type, -1, InvalidOid, bound->val, false);
 }
 
 static bool
@@ -184,33 +187,6 @@ read_range(Node *node, MadeRange *range)
 
 /* ---------------------------------------------------------------- conditions */
 
-static Node *
-choose(Oid type, Node *condition, Node *then, Node *otherwise)
-{
-	CaseExpr   *result = makeNode(CaseExpr);
-	CaseWhen   *when = makeNode(CaseWhen);
-
-	when->expr = (Expr *) condition;
-	when->result = (Expr *) then;
-	when->location = -1;
-	result->casetype = type;
-	result->args = list_make1(when);
-	result->defresult = (Expr *) otherwise;
-	result->location = -1;
-	return (Node *) result;
-}
-
-static Node *
-is_null(Node *value)
-{
-	NullTest   *test = makeNode(NullTest);
-
-	test->arg = (Expr *) value;
-	test->nulltesttype = IS_NULL;
-	test->location = -1;
-	return (Node *) test;
-}
-
 /* Adds to the conditions that one value is before the other, or that one of them is no bound. */
 static List *
 add_order(List *conditions, Oid type, Node *left, Node *right, bool may_be_equal)
@@ -220,9 +196,9 @@ add_order(List *conditions, Oid type, Node *left, Node *right, bool may_be_equal
 	if (left == NULL || right == NULL)
 		return conditions;
 	if (!IsA(left, Const))
-		alternatives = lappend(alternatives, is_null(left));
+		alternatives = lappend(alternatives, pipeline_null_test(left, IS_NULL));
 	if (!IsA(right, Const))
-		alternatives = lappend(alternatives, is_null(right));
+		alternatives = lappend(alternatives, pipeline_null_test(right, IS_NULL));
 	alternatives = lappend(alternatives,
 						   range_form_compare(type, may_be_equal ? BTLessEqualStrategyNumber : BTLessStrategyNumber,
 											  left, right));
@@ -260,7 +236,9 @@ contains(const MadeRange *range, Node *value)
 	List	   *conditions = add_order(NIL, range->type, range->lower, value, range->has_lower);
 
 	conditions = add_order(conditions, range->type, value, range->upper, range->has_upper);
-	return choose(BOOLOID, is_null(value), makeBoolConst(false, true), all_of(conditions));
+	return pipeline_case(BOOLOID, InvalidOid, list_make1(pipeline_when(pipeline_null_test(value, IS_NULL),
+																	  makeBoolConst(false, true))),
+						 all_of(conditions));
 }
 
 static Node *
@@ -315,8 +293,9 @@ made_range_translate(Translation *translation, const FunctionMapping *mapping, L
 static Node *
 is_made(const MadeRange *range)
 {
-	Node	   *divisor = choose(INT4OID, any_of(range->refused), (Node *) constant_of(INT4OID, 0),
-								 (Node *) constant_of(INT4OID, 1));
+	Node	   *divisor = pipeline_case(INT4OID, InvalidOid,
+										list_make1(pipeline_when(any_of(range->refused), constant_of(INT4OID, 0))),
+										constant_of(INT4OID, 1));
 	FuncExpr   *quotient = makeFuncExpr(F_INT4DIV, INT4OID, list_make2(constant_of(INT4OID, 1), divisor), InvalidOid,
 										InvalidOid, COERCE_EXPLICIT_CALL);
 
@@ -329,16 +308,14 @@ made_range_bound(Node *node, bool is_upper, Const *other)
 {
 	MadeRange	range = {0};
 	Node	   *own;
-	CoalesceExpr *bound = makeNode(CoalesceExpr);
+	Node	   *bound;
 
 	(void) read_constructor((FuncExpr *) node, &range);
 	own = is_upper ? range.upper : range.lower;
 	if (own == NULL)
 		return (Node *) other;
-	bound->coalescetype = range.type;
-	bound->args = list_make2(own, other);
-	bound->location = -1;
+	bound = pipeline_coalesce(own, (Node *) other);
 	if (range.refused == NIL)
-		return (Node *) bound;
-	return choose(range.type, is_made(&range), (Node *) bound, (Node *) other);
+		return bound;
+	return pipeline_case(range.type, InvalidOid, list_make1(pipeline_when(is_made(&range), bound)), other);
 }

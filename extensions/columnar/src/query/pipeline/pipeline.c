@@ -103,6 +103,51 @@ pipeline_coalesce(Node *value, Node *other)
 	return (Node *) coalesce;
 }
 
+CaseWhen *
+pipeline_when(void *condition, void *result)
+{
+	CaseWhen   *when = makeNode(CaseWhen);
+
+	when->expr = condition;
+	when->result = result;
+	when->location = -1;
+	return when;
+}
+
+Node *
+pipeline_case(Oid type, Oid collation, List *whens, void *otherwise)
+{
+	CaseExpr   *choice = makeNode(CaseExpr);
+
+	choice->casetype = type;
+	choice->casecollid = collation;
+	choice->args = whens;
+	choice->defresult = otherwise;
+	choice->location = -1;
+	return (Node *) choice;
+}
+
+Node *
+pipeline_null_test(void *value, NullTestType kind)
+{
+	NullTest   *test = makeNode(NullTest);
+
+	test->arg = value;
+	test->nulltesttype = kind;
+	test->location = -1;
+	return (Node *) test;
+}
+
+Const *
+pipeline_constant(Oid type, int32 typmod, Oid collation, Datum value, bool is_null)
+{
+	int16		length;
+	bool		by_value;
+
+	get_typlenbyval(type, &length, &by_value);
+	return makeConst(type, typmod, collation, length, is_null ? (Datum) 0 : value, is_null, by_value);
+}
+
 Const *
 pipeline_default_of(Node *expr)
 {

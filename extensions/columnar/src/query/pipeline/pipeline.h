@@ -138,7 +138,14 @@ extern Node *pipeline_compare_int8s(void *expr, int strategy, Node *value);
 extern Node *pipeline_compare_int8(void *expr, int strategy, int64 value);
 /* coalesce(value, other) */
 extern Node *pipeline_coalesce(Node *value, Node *other);
-/* The constant of such an expression, if the other is one; else NULL. */
+/* WHEN condition THEN result */
+extern CaseWhen *pipeline_when(void *condition, void *result);
+/* CASE whens ELSE otherwise END */
+extern Node *pipeline_case(Oid type, Oid collation, List *whens, void *otherwise);
+/* value IS [NOT] NULL */
+extern Node *pipeline_null_test(void *value, NullTestType kind);
+extern Const *pipeline_constant(Oid type, int32 typmod, Oid collation, Datum value, bool is_null);
+/* The constant of such an expression as pipeline_coalesce() makes, if the other is one; else NULL. */
 extern Const *pipeline_default_of(Node *expr);
 /* A plain aggregate of the value, or of rows (NULL). */
 extern Aggref *pipeline_aggref(Oid function, Oid type, Node *value, Oid collation);

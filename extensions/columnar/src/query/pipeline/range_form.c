@@ -54,16 +54,6 @@ range_form_of(List *args)
 	}
 }
 
-Const *
-range_form_constant(Oid type, Datum value)
-{
-	int16		length;
-	bool		by_value;
-
-	get_typlenbyval(type, &length, &by_value);
-	return makeConst(type, -1, InvalidOid, length, value, false, by_value);
-}
-
 Node *
 range_form_compare(Oid type, int strategy, Node *left, Node *right)
 {

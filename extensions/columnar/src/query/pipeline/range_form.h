@@ -24,7 +24,6 @@ extern Oid	range_form_type_of(List *args);
 /* Their PenumbraRangeForm; RANGE_FORM_NONE: in them is something else than numbers, dates and instants. */
 extern int	range_form_of(List *args);
 
-extern Const *range_form_constant(Oid type, Datum value);
 /* A comparison of two values of the type by the strategy of its default order. */
 extern Node *range_form_compare(Oid type, int strategy, Node *left, Node *right);
 

@@ -194,8 +194,6 @@ static Const *
 known_offset(Translation *translation, Node *node)
 {
 	RuntimeValue value = {0};
-	int16		length;
-	bool		is_by_value;
 
 	if (IsA(node, Const) && !((Const *) node)->constisnull)
 		return (Const *) node;
@@ -216,8 +214,7 @@ known_offset(Translation *translation, Node *node)
 		(void) translation_refuse(translation, "window frame with an offset that is NULL or an error");
 		return NULL;
 	}
-	get_typlenbyval(exprType(node), &length, &is_by_value);
-	return makeConst(exprType(node), exprTypmod(node), exprCollation(node), length, value.value, false, is_by_value);
+	return pipeline_constant(exprType(node), exprTypmod(node), exprCollation(node), value.value, false);
 }
 
 static bool

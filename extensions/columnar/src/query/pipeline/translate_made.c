@@ -25,17 +25,8 @@
 #include "utils/typcache.h"
 
 #include "query/pipeline/can_fail.h"
+#include "query/pipeline/pipeline.h"
 #include "query/pipeline/translate_made.h"
-
-static Const *
-constant_of(Oid type, int32 typmod, Oid collation, Datum value, bool is_null)
-{
-	int16		length;
-	bool		by_value;
-
-	get_typlenbyval(type, &length, &by_value);
-	return makeConst(type, typmod, collation, length, is_null ? (Datum) 0 : value, is_null, by_value);
-}
 
 static List *
 columns_of_constant(const Const *row)
@@ -51,8 +42,8 @@ columns_of_constant(const Const *row)
 		bool		is_null;
 		Datum		value = heap_getattr(&tuple, i + 1, desc, &is_null);
 
-		columns = lappend(columns, constant_of(attribute->atttypid, attribute->atttypmod, attribute->attcollation,
-											   value, is_null));
+		columns = lappend(columns, pipeline_constant(attribute->atttypid, attribute->atttypmod,
+													 attribute->attcollation, value, is_null));
 	}
 	ReleaseTupleDesc(desc);
 	return columns;
@@ -76,7 +67,7 @@ elements_of_constant(const Const *constant, List **elements)
 	get_typlenbyvalalign(type, &length, &by_value, &alignment);
 	deconstruct_array(array, type, length, by_value, alignment, &values, &nulls, &count);
 	for (int i = 0; i < count; i++)
-		*elements = lappend(*elements, constant_of(type, -1, constant->constcollid, values[i], nulls[i]));
+		*elements = lappend(*elements, pipeline_constant(type, -1, constant->constcollid, values[i], nulls[i]));
 	return true;
 }
 

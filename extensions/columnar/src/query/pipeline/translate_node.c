@@ -28,6 +28,7 @@
 #include "query/pipeline/comparison_key.h"
 #include "query/pipeline/enum_order.h"
 #include "query/pipeline/function_map.h"
+#include "query/pipeline/pipeline.h"
 #include "query/pipeline/translate_collation.h"
 #include "query/pipeline/translate_constant.h"
 #include "query/pipeline/translate_expr.h"
@@ -89,19 +90,13 @@ translate_distinct(Translation *translation, OpExpr *op)
 static Node *
 nullif_as_case(const OpExpr *op)
 {
-	CaseExpr   *choice = makeNode(CaseExpr);
-	CaseWhen   *when = makeNode(CaseWhen);
 	Expr	   *equality = make_opclause(op->opno, BOOLOID, false, linitial(op->args), lsecond(op->args), InvalidOid,
 										 op->inputcollid);
 
 	((OpExpr *) equality)->opfuncid = op->opfuncid;
-	when->expr = equality;
-	when->result = (Expr *) makeNullConst(op->opresulttype, -1, op->opcollid);
-	choice->casetype = op->opresulttype;
-	choice->casecollid = op->opcollid;
-	choice->args = list_make1(when);
-	choice->defresult = linitial(op->args);
-	return (Node *) choice;
+	return pipeline_case(op->opresulttype, op->opcollid,
+						 list_make1(pipeline_when(equality, makeNullConst(op->opresulttype, -1, op->opcollid))),
+						 linitial(op->args));
 }
 
 static PenumbraExpr

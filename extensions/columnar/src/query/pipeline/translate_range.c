@@ -26,6 +26,7 @@
 #include "utils/typcache.h"
 
 #include "query/pipeline/made_range.h"
+#include "query/pipeline/pipeline.h"
 #include "query/pipeline/range_form.h"
 #include "query/pipeline/translate_constant.h"
 #include "query/pipeline/translate_expr.h"
@@ -39,7 +40,8 @@ compare_with_bound(Oid type, Node *value, const RangeBound *bound)
 {
 	int			strategy = bound->lower ? (bound->inclusive ? BTGreaterEqualStrategyNumber : BTGreaterStrategyNumber)
 		: bound->inclusive ? BTLessEqualStrategyNumber : BTLessStrategyNumber;
-	return range_form_compare(type, strategy, value, (Node *) range_form_constant(type, bound->val));
+	return range_form_compare(type, strategy, value,
+							  (Node *) pipeline_constant(type, -1, InvalidOid, bound->val, false));
 }
 
 /* Whether the value is in a constant range that is not empty, by comparisons, which skip chunks; NULL: it is none. */
@@ -110,9 +112,10 @@ translate_range(Translation *translation, const FunctionMapping *mapping, Oid re
 static Const *
 extreme_of(Oid type, bool is_greatest)
 {
-	if (get_typlen(type) == sizeof(int32))
-		return range_form_constant(type, Int32GetDatum(is_greatest ? PG_INT32_MAX : PG_INT32_MIN));
-	return range_form_constant(type, Int64GetDatum(is_greatest ? PG_INT64_MAX : PG_INT64_MIN));
+	Datum		end = get_typlen(type) == sizeof(int32) ? Int32GetDatum(is_greatest ? PG_INT32_MAX : PG_INT32_MIN)
+		: Int64GetDatum(is_greatest ? PG_INT64_MAX : PG_INT64_MIN);
+
+	return pipeline_constant(type, -1, InvalidOid, end, false);
 }
 
 /* The bound of a range, or the extreme where there is none; of a value that itself. */

@@ -21,6 +21,7 @@
 #include "utils/fmgroids.h"
 
 #include "query/pipeline/host_call.h"
+#include "query/pipeline/pipeline.h"
 #include "query/pipeline/time_zone.h"
 #include "query/pipeline/translate_constant.h"
 #include "query/pipeline/translate_expr.h"
@@ -61,17 +62,6 @@ translate_zone(Translation *translation, Node *zone)
 	return translate_datum(translation, TEXTOID, PointerGetDatum(value), is_null);
 }
 
-static CaseWhen *
-when_then(Expr *condition, Expr *result)
-{
-	CaseWhen   *when = makeNode(CaseWhen);
-
-	when->expr = condition;
-	when->result = result;
-	when->location = -1;
-	return when;
-}
-
 static Expr *
 text_const(const char *text)
 {
@@ -84,17 +74,12 @@ name_of_zone(Node *zone)
 {
 	Expr	   *is_name = make_opclause(OID_TEXT_REGEXEQ_OP, BOOLOID, false, (Expr *) zone, text_const("^[A-Za-z]"),
 										InvalidOid, DEFAULT_COLLATION_OID);
-	NullTest   *is_known = makeNode(NullTest);
-	CaseExpr   *name = makeNode(CaseExpr);
 
 	set_opfuncid((OpExpr *) is_name);
-	is_known->arg = (Expr *) zone;
-	is_known->nulltesttype = IS_NOT_NULL;
-	name->casetype = TEXTOID;
-	name->casecollid = DEFAULT_COLLATION_OID;
-	name->args = list_make2(when_then(is_name, (Expr *) zone), when_then((Expr *) is_known, text_const("?")));
-	name->defresult = (Expr *) makeNullConst(TEXTOID, -1, DEFAULT_COLLATION_OID);
-	return (Node *) name;
+	return pipeline_case(TEXTOID, DEFAULT_COLLATION_OID,
+						 list_make2(pipeline_when(is_name, zone),
+									pipeline_when(pipeline_null_test(zone, IS_NOT_NULL), text_const("?"))),
+						 makeNullConst(TEXTOID, -1, DEFAULT_COLLATION_OID));
 }
 
 /*
