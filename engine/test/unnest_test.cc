@@ -129,6 +129,77 @@ TEST(Unnest, RowsAreThoseOfEachList) {
   }
 }
 
+// The sum counts the elements whose number is not the row's, modulo 3.
+TEST(ListAggregation, RowsHaveTheAggregatesOfTheirElements) {
+  for (uint32_t seed = 0; seed < 8; ++seed) {
+    const RandomLists lists(seed);
+    const uint32_t half = lists.size() / 2;
+    const Table first = lists.Rows(0, half), second = lists.Rows(half, lists.size());
+    const Chunk chunk(first);
+    struct Group {
+      int64_t rows = 0, sum = 0, summed = 0;
+      std::string greatest = "NULL";
+    };
+    std::map<std::string, Group> groups;
+    for (uint32_t id = 0; id < lists.size(); ++id) groups[std::to_string(id)];
+    for (const Row& row : lists.Expected(false)) {
+      Group& group = groups[row[0]];
+      ++group.rows;
+      if (row[1] != "NULL" && std::stoll(row[3]) % 3 != std::stoll(row[0]) % 3) {
+        group.sum += std::stoll(row[1]);
+        ++group.summed;
+      }
+      if (row[2] != "NULL" && (group.greatest == "NULL" || row[2] > group.greatest)) group.greatest = row[2];
+    }
+    std::vector<Row> expected;
+    for (const auto& [id, group] : groups) {
+      expected.push_back(
+          {id, std::to_string(group.rows), group.summed > 0 ? std::to_string(group.sum) : "NULL", group.greatest});
+    }
+    PlanBuilder plan({PENUMBRA_INT4, PENUMBRA_TEXT, PENUMBRA_TEXT});
+    plan.Unnest(kBoth, false, true);
+    const PenumbraExpr id = plan.Call(PENUMBRA_FN_CAST, PENUMBRA_INT8, {plan.Column(0)});
+    const PenumbraExpr three = plan.Constant(PENUMBRA_INT8, "3");
+    PenumbraAggregateCall sum = Aggregate(PENUMBRA_AGG_SUM, PENUMBRA_INT8, plan.Column(3));
+    sum.filter = plan.Call(PENUMBRA_FN_NE, PENUMBRA_BOOL,
+                           {plan.Call(PENUMBRA_FN_MOD, PENUMBRA_INT8, {id, three}),
+                            plan.Call(PENUMBRA_FN_MOD, PENUMBRA_INT8, {plan.Column(5), three})});
+    plan.AggregateLists({CountStar(), sum, Aggregate(PENUMBRA_AGG_MAX, PENUMBRA_TEXT, plan.Column(4))});
+    plan.Project({plan.Column(0), plan.Column(3), plan.Column(4), plan.Column(5)});
+    const Output output = test::Run(plan, {{&chunk}, {&second}, {}, static_cast<int>(seed % 3)});
+    ASSERT_EQ(output.status.code, PENUMBRA_OK) << output.status.message;
+    ASSERT_EQ(Sorted(output.rows), Sorted(expected)) << seed;
+  }
+}
+
+TEST(ListAggregation, SecondElements) {
+  for (const List& list : {List{}, List{"1"}, List{"1", "2"}}) {
+    const Table table({PENUMBRA_TEXT}, 1, [&](uint32_t, int) -> Cell { return ImageOf(PENUMBRA_INT4, list); });
+    PlanBuilder plan({PENUMBRA_TEXT});
+    plan.Unnest({{0, PENUMBRA_INT4, false}}, false, false);
+    plan.AggregateLists({CountStar()}, 0);
+    EXPECT_EQ(test::Run(plan, {{}, {&table}}).status.code,
+              list.size() > 1 ? PENUMBRA_CARDINALITY_VIOLATION : PENUMBRA_OK);
+  }
+}
+
+TEST(ListAggregation, PlansThatAreRefused) {
+  PlanBuilder plan({PENUMBRA_TEXT});
+  const PenumbraAggregateCall count = CountStar();
+  const auto aggregate = [&](const PenumbraAggregateCall& call, int single) {
+    return penumbra_plan_aggregate_lists(plan.plan(), plan.current(), &call, 1, single);
+  };
+  EXPECT_FALSE(aggregate(count, -1)) << "no unnesting";
+  plan.Unnest({{0, PENUMBRA_INT4, false}}, false, false);
+  PenumbraAggregateCall distinct = Aggregate(PENUMBRA_AGG_COUNT, PENUMBRA_INT8, plan.Column(1));
+  EXPECT_FALSE(aggregate(distinct, 0)) << "no count of rows";
+  distinct.distinct = true;
+  EXPECT_FALSE(aggregate(distinct, -1));
+  EXPECT_FALSE(aggregate(count, 1)) << "no such call";
+  EXPECT_TRUE(aggregate(count, 0));
+  EXPECT_FALSE(aggregate(count, 0)) << "twice";
+}
+
 TEST(Unnest, RowsComeAsOftenAsAColumnSays) {
   const std::vector<Cell> times = {"1", "0", std::nullopt, "-3", "2", "5000", "1", "2047", "3"};
   const Table table({PENUMBRA_INT8, PENUMBRA_INT4, PENUMBRA_TEXT}, 9000, [&](uint32_t row, int column) -> Cell {

@@ -258,6 +258,15 @@ typedef struct PenumbraGroupRows {
   uint32_t rows;
 } PenumbraGroupRows;
 
+/*
+ * Makes the unnesting, which nothing takes yet, one whose rows are the input's, with the aggregates of each row's
+ * elements after its columns. Arguments and filters are of the columns that the unnesting had. No call is DISTINCT.
+ * `single`: the call, a count(*), that is at most 1 for each row, or else the execution ends with
+ * PENUMBRA_CARDINALITY_VIOLATION; -1: none. False: refused.
+ */
+bool penumbra_plan_aggregate_lists(PenumbraPlan *plan, PenumbraOperator unnest, const PenumbraAggregateCall *calls,
+                                   int call_count, int single);
+
 /* key_count 0: one group, a row even without input. DISTINCT is an aggregation without calls. */
 PenumbraOperator penumbra_plan_add_aggregation(PenumbraPlan *plan, PenumbraOperator input, const PenumbraExpr *keys,
                                                int key_count, const PenumbraAggregateCall *calls, int call_count);

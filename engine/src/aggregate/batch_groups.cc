@@ -47,7 +47,7 @@ bool BatchGroups::Number(const Vector* keys, int key_count, uint32_t rows) {
   return true;
 }
 
-char* const* BatchGroups::AddStates(const std::vector<GroupAggregation::Update>& updates) {
+char* const* BatchGroups::AddStates(const std::vector<StateUpdate>& updates) {
   const size_t row_bytes = aggregation_.layout().row_bytes;
   states_.assign(count() * row_bytes, 0);
   if (store_ == nullptr || store_->bytes() > 0) store_ = std::make_unique<StateStore>(&environment_.budget);
@@ -60,7 +60,7 @@ char* const* BatchGroups::AddStates(const std::vector<GroupAggregation::Update>&
       std::fill(row_groups_ + first_rows_[g], row_groups_ + end, groups_[g]);
     }
   }
-  aggregation_.UpdateScattered(row_groups_, updates, *store_);
+  AddScattered(aggregation_.layout(), row_groups_, updates, *store_);
   return groups_;
 }
 

@@ -23,7 +23,7 @@ class BatchGroups {
   // A row of each group, by number.
   const std::vector<uint16_t>& first_rows() const { return first_rows_; }
   // The groups as rows of the layout, of which only the states are there, by number. They live until the next batch.
-  char* const* AddStates(const std::vector<GroupAggregation::Update>& updates);
+  char* const* AddStates(const std::vector<StateUpdate>& updates);
 
  private:
   const GroupAggregation& aggregation_;

@@ -22,6 +22,7 @@
 #include <numeric>
 #include <utility>
 
+#include "aggregate/aggregate_calls.h"
 #include "aggregate/batch_groups.h"
 #include "aggregate/build_row_keys.h"
 #include "aggregate/coded_column.h"
@@ -32,54 +33,6 @@
 
 namespace penumbra {
 namespace {
-
-bool ConstantsEqual(const Vector& a, const Vector& b) {
-  if (a.type != b.type || a.numeric_form != b.numeric_form || a.scale != b.scale) return false;
-  if (a.data == nullptr || b.data == nullptr) return a.data == b.data;
-  if (IsStringForm(a)) return *a.values<StringRef>() == *b.values<StringRef>();
-  return std::memcmp(a.data, b.data, FlatWidth(a)) == 0;
-}
-
-// Whether two expressions give the same values: both are immutable functions of the batch.
-bool ExprsEqual(const Expr* a, const Expr* b) {
-  if (a == b) return true;
-  if (a == nullptr || b == nullptr || a->kind != b->kind || a->type != b->type) return false;
-  switch (a->kind) {
-    case Expr::Kind::kColumn: return a->column == b->column;
-    case Expr::Kind::kConstant: return ConstantsEqual(a->constant, b->constant);
-    case Expr::Kind::kList: return false;  // equal ones are one node of the plan
-    case Expr::Kind::kCall:
-      if (a->function == PENUMBRA_FN_COUNT_OF) return false;  // of the host's, the same
-      break;
-  }
-  if (a->function != b->function || a->collation != b->collation || a->hides_scale != b->hides_scale ||
-      a->args.size() != b->args.size()) {
-    return false;
-  }
-  for (size_t i = 0; i < a->args.size(); ++i) {
-    if (!ExprsEqual(a->args[i], b->args[i])) return false;
-  }
-  return true;
-}
-
-// The index of `expr` in `exprs`, where it is added if it is missing; -1 for null.
-int FindOrAdd(const Expr* expr, std::vector<const Expr*>* exprs) {
-  if (expr == nullptr) return -1;
-  for (size_t i = 0; i < exprs->size(); ++i) {
-    if (ExprsEqual((*exprs)[i], expr)) return static_cast<int>(i);
-  }
-  exprs->push_back(expr);
-  return static_cast<int>(exprs->size()) - 1;
-}
-
-bool IsBound(AggregateNeeds needs) { return needs == AggregateNeeds::kLeast || needs == AggregateNeeds::kGreatest; }
-
-bool DistinctMatters(const AggregateSpec& spec) { return spec.distinct && !IsBound(InfoOf(spec.function).needs); }
-
-// Of two aggregates whose arguments are the same.
-bool HaveOneOrder(const AggregateSpec& a, const AggregateSpec& b) {
-  return a.collation == b.collation && a.order == b.order;
-}
 
 bool HasDistinct(const AggregationSpec& spec) {
   return std::any_of(spec.aggregates.begin(), spec.aggregates.end(), DistinctMatters);
@@ -110,35 +63,6 @@ Vector SetNumber(int32_t set, Arena& arena) {
   number.data = value;
   return number;
 }
-
-// Values of some rows back at those rows of a vector of `rows`.
-Vector Spread(const Vector& v, const uint16_t* selected, uint32_t count, uint32_t rows, Arena& arena) {
-  Vector flat = Flatten(v, count, arena);
-  const uint32_t width = FlatWidth(flat);
-  char* values = static_cast<char*>(arena.Allocate(size_t{rows} * width));
-  std::memset(values, 0, size_t{rows} * width);
-  uint64_t* validity = arena.AllocateArray<uint64_t>(kValidityWords);
-  std::memset(validity, 0, kValidityWords * 8);
-  const char* from = static_cast<const char*>(flat.data);
-  for (uint32_t i = 0; i < count; ++i) {
-    if (!flat.IsValid(i)) continue;
-    std::memcpy(values + size_t{selected[i]} * width, from + size_t{i} * width, width);
-    validity[selected[i] / 64] |= uint64_t{1} << (selected[i] % 64);
-  }
-  Vector result = flat;
-  result.data = values;
-  result.validity = validity;
-  return result;
-}
-
-// The rows that are valid in all of the vectors; null: all rows.
-const uint64_t* CommonValidity(const Vector* vectors, size_t count, uint32_t rows, Arena& arena) {
-  const uint64_t* common = vectors[0].validity;
-  for (size_t i = 1; i < count; ++i) common = AndValidity(common, vectors[i].validity, rows, arena);
-  return common;
-}
-
-const Vector kNoArgument{};
 
 // After so many complete groups a thread judges whether HAVING drops enough of them.
 constexpr uint64_t kCompleteGroupsSeen = 16 * 1024;
@@ -174,6 +98,9 @@ class AggregationSink : public Sink {
       if (finest_ != nullptr) finest_->KeepGroups();
     }
     for (const AggregateSpec& aggregate : spec.aggregates) AddAggregate(aggregate, find_dictionary);
+    for (const AccumulatorSlot& slot : groups_.layout().accumulators) {
+      if (finest_ != nullptr) finest_->layout().AddAccumulator(slot.accumulator);
+    }
   }
 
   std::unique_ptr<Sink::Local> CreateLocal() override;
@@ -192,38 +119,19 @@ class AggregationSink : public Sink {
   }
 
  private:
-  struct State {  // an accumulator and what feeds it
-    AccumulatorFactory factory;
-    AggregateNeeds needs;
-    std::vector<int> arguments;  // in arguments_
-    int filter;                  // in filters_, -1 for none
-    int distinct;                // in distincts_, -1: fed by the rows
-    AggregateSpec spec;          // what made the accumulator
-    int accumulator;
-    bool keeps_nulls() const { return needs == AggregateNeeds::kRows; }
-  };
-  struct Result {
-    int state;
-    AggregateResult values;
-  };
   struct Distinct {
-    std::vector<int> arguments;
-    std::vector<CodedColumn> coded;  // by place in `arguments`
-    int filter;
-    bool keeps_nulls;  // rows whose arguments are null count
+    AggregateCalls::Inputs inputs;
+    std::vector<CodedColumn> coded;  // by argument
+    bool keeps_nulls;                // rows whose arguments are null count
     std::unique_ptr<GroupAggregation> groups;
   };
   struct SinkLocal : Sink::Local {
     // Of finest_ if there is one, else of groups_: one for each set, as each remembers what codes mean.
     std::vector<std::unique_ptr<GroupAggregation::Local>> groups;
     std::vector<std::unique_ptr<GroupAggregation::Local>> distincts;
-    std::vector<GroupAggregation::Update> updates;
-    // Of the batch in hand.
-    std::vector<Vector> all_keys;  // of GROUPING SETS, or of finest groups
-    std::vector<Vector> keys;      // of the rows' groups, then the arguments of a DISTINCT
-    std::vector<RowSelection> selections;
-    std::vector<Vector> arguments;              // in any form
-    std::vector<Vector> flat_arguments;         // of those that plain aggregates read
+    AggregateCalls::Values values;              // of the batch in hand, as the keys
+    std::vector<Vector> all_keys;               // of GROUPING SETS, or of finest groups
+    std::vector<Vector> keys;                   // of the rows' groups, then the arguments of a DISTINCT
     std::unique_ptr<BatchGroups> batch_groups;  // null: no batch has values of its own
     uint64_t complete_groups = 0;
     uint64_t dropped_groups = 0;  // of these
@@ -231,14 +139,8 @@ class AggregationSink : public Sink {
   class ResultReader;
 
   void AddAggregate(const AggregateSpec& spec, const DictionaryFinder& find_dictionary);
-  int FindOrAddArgument(const Expr* argument, int filter);
-  int FindOrAddDistinct(const std::vector<int>& arguments, int filter, bool keeps_nulls,
+  int FindOrAddDistinct(const AggregateCalls::Inputs& inputs, bool keeps_nulls,
                         const DictionaryFinder& find_dictionary);
-  RowSelection SelectionOf(const SinkLocal& local, int filter, uint32_t rows) const {
-    return filter < 0 ? RowSelection{nullptr, rows} : local.selections[filter];
-  }
-  const Vector* ArgumentsOf(const SinkLocal& local, const State& state, uint32_t rows, Arena& arena) const;
-  Vector EvaluateArgument(const Expr& argument, RowSelection selection, const Batch& batch, EvalContext& context) const;
   void ConsumeDistinct(SinkLocal& local, size_t index, uint32_t rows, EvalContext& context);
   void MergeDistinct(int task);
   void AddDistinctRows(Distinct& distinct, int task);
@@ -252,8 +154,6 @@ class AggregationSink : public Sink {
   ChosenGroups ChooseGroups(const SinkLocal& local, char* const* groups, const uint16_t* chosen, uint32_t count,
                             Arena& arena) const;
   uint32_t DropGroups(char* const* groups, uint32_t count, Arena& arena, uint16_t* kept) const;
-  Vector ReadResult(const GroupLayout& layout, const Result& result, char* const* groups, uint32_t count,
-                    Arena& arena) const;
   void ReadResults(const GroupLayout& layout, char* const* groups, uint32_t count, Arena& arena,
                    std::vector<Vector>* columns) const;
   uint32_t KeepPassing(const GroupLayout& layout, char** groups, uint32_t count, Arena& arena, uint16_t* numbers) const;
@@ -281,19 +181,13 @@ class AggregationSink : public Sink {
   const GroupingSets grouping_sets_;
   std::vector<CodedColumn> coded_keys_;
   std::vector<PenumbraType> key_types_;  // as they are grouped: of codes
-  std::vector<const Expr*> arguments_;
-  std::vector<int> argument_filters_;    // of the argument: the filter that all its uses have, or -1
-  std::vector<bool> is_plain_argument_;  // whether an aggregate without DISTINCT reads it
-  std::vector<const Expr*> filters_;
-  std::vector<State> states_;
-  std::vector<Result> results_;
+  AggregateCalls calls_;
   std::vector<Distinct> distincts_;
   std::vector<SummaryColumn> summary_columns_;
   std::vector<const Expr*> having_;
   std::vector<BuildRowKeys> build_row_keys_;
   std::vector<int> plain_keys_;  // those that are not of build_row_keys_
   const int own_values_key_;     // -1: none
-  bool returns_large_values_ = false;
   std::atomic<uint64_t> dropped_groups_{0};
   GroupAggregation groups_;
   // Of the rows, where its groups are the input of groups_ or the result: by plain keys, then by numbers of build rows.
@@ -310,67 +204,27 @@ class AggregationSink : public Sink {
   std::vector<int> distinct_of_task_;
 };
 
-// Aggregates of one kind of state with the same arguments, filter, DISTINCT, collation and order share it, as sum and
-// avg of an integer column do.
 void AggregationSink::AddAggregate(const AggregateSpec& spec, const DictionaryFinder& find_dictionary) {
-  std::string reason;
-  if (!CheckAggregate(spec, &reason)) throw EngineError(PENUMBRA_UNSUPPORTED, reason);
-  const int filter = FindOrAdd(spec.filter, &filters_);
-  std::vector<int> arguments;
-  for (const Expr* argument : spec.arguments) arguments.push_back(FindOrAddArgument(argument, filter));
-  const AccumulatorFactory factory = ChooseAccumulator(spec);
-  const AggregateNeeds needs = InfoOf(spec.function).needs;
-  const bool keeps_nulls = needs == AggregateNeeds::kRows || CountsDistinctRows(spec);
-  const int distinct = DistinctMatters(spec) ? FindOrAddDistinct(arguments, filter, keeps_nulls, find_dictionary) : -1;
-  if (distinct < 0) {
-    for (int argument : arguments) is_plain_argument_[argument] = true;
-  }
-  int state = -1;
-  for (size_t i = 0; i < states_.size(); ++i) {
-    const State& known = states_[i];
-    if (known.factory == factory && known.arguments == arguments && known.filter == filter &&
-        known.distinct == distinct && HaveOneOrder(known.spec, spec)) {
-      state = static_cast<int>(i);
-    }
-  }
-  if (state < 0) {
-    state = static_cast<int>(states_.size());
-    const std::shared_ptr<const Accumulator> accumulator = factory(spec);
-    returns_large_values_ |= needs == AggregateNeeds::kRows;
-    states_.push_back(
-        {factory, needs, std::move(arguments), filter, distinct, spec, groups_.layout().AddAccumulator(accumulator)});
-    if (finest_ != nullptr) finest_->layout().AddAccumulator(accumulator);
-  }
-  results_.push_back({state, ResultOf(spec, environment_)});
+  AggregateCalls::Inputs inputs = calls_.AddInputs(spec);
+  const bool keeps_nulls = InfoOf(spec.function).needs == AggregateNeeds::kRows || CountsDistinctRows(spec);
+  const int distinct = DistinctMatters(spec) ? FindOrAddDistinct(inputs, keeps_nulls, find_dictionary) : -1;
+  calls_.Add(spec, std::move(inputs), distinct, &groups_.layout(), environment_);
 }
 
-// An argument that can fail must not be evaluated where a filter excludes it: one entry per filter.
-int AggregationSink::FindOrAddArgument(const Expr* argument, int filter) {
-  for (size_t i = 0; i < arguments_.size(); ++i) {
-    const bool is_shareable = argument_filters_[i] == filter || !argument->can_fail;
-    if (is_shareable && ExprsEqual(arguments_[i], argument)) return static_cast<int>(i);
-  }
-  arguments_.push_back(argument);
-  argument_filters_.push_back(argument->can_fail ? filter : -1);
-  is_plain_argument_.push_back(false);
-  return static_cast<int>(arguments_.size()) - 1;
-}
-
-int AggregationSink::FindOrAddDistinct(const std::vector<int>& arguments, int filter, bool keeps_nulls,
+int AggregationSink::FindOrAddDistinct(const AggregateCalls::Inputs& inputs, bool keeps_nulls,
                                        const DictionaryFinder& find_dictionary) {
   for (size_t i = 0; i < distincts_.size(); ++i) {
-    const Distinct& known = distincts_[i];
-    if (known.arguments == arguments && known.filter == filter && known.keeps_nulls == keeps_nulls)
-      return static_cast<int>(i);
+    if (distincts_[i].inputs == inputs && distincts_[i].keeps_nulls == keeps_nulls) return static_cast<int>(i);
   }
   std::vector<PenumbraType> types = key_types_;
   std::vector<CodedColumn> coded;
-  for (int argument : arguments) {
-    coded.push_back(CodedColumnOf(*arguments_[argument], find_dictionary));
-    types.push_back(coded.back().CodeType(arguments_[argument]->type));
+  for (int number : inputs.arguments) {
+    const Expr& argument = calls_.argument(number);
+    coded.push_back(CodedColumnOf(argument, find_dictionary));
+    types.push_back(coded.back().CodeType(argument.type));
   }
   distincts_.push_back(
-      {arguments, std::move(coded), filter, keeps_nulls, std::make_unique<GroupAggregation>(types, environment_)});
+      {inputs, std::move(coded), keeps_nulls, std::make_unique<GroupAggregation>(types, environment_)});
   return static_cast<int>(distincts_.size()) - 1;
 }
 
@@ -384,80 +238,25 @@ std::unique_ptr<Sink::Local> AggregationSink::CreateLocal() {
   for (Distinct& distinct : distincts_) local->distincts.push_back(distinct.groups->CreateLocal());
   local->all_keys.resize(keys_.size());
   local->keys.resize(key_types_.size() + PENUMBRA_AGGREGATE_ARGUMENTS_MAX);
-  local->selections.resize(filters_.size());
-  local->arguments.resize(arguments_.size());
-  local->flat_arguments.resize(arguments_.size());
   return local;
 }
 
 // ---------------------------------------------------------------- consuming
-
-Vector AggregationSink::EvaluateArgument(const Expr& argument, RowSelection selection, const Batch& batch,
-                                         EvalContext& context) const {
-  if (selection.rows == nullptr || selection.count == batch.rows) {
-    return Evaluate(argument, batch, context);
-  }
-  std::vector<int> used;
-  CollectColumns(argument, &used);
-  Vector* columns = context.arena.AllocateArray<Vector>(batch.column_count);
-  std::uninitialized_default_construct_n(columns, batch.column_count);
-  for (int column : used) {
-    columns[column] = Gather(batch.columns[column], selection.rows, selection.count, context.arena);
-  }
-  if (selection.count == 0) {
-    Vector none;  // never read
-    none.type = argument.type;
-    return none;
-  }
-  Batch selected{selection.count, batch.column_count, columns};
-  return Spread(Evaluate(argument, selected, context), selection.rows, selection.count, batch.rows, context.arena);
-}
-
-// As AddRun() wants them.
-const Vector* AggregationSink::ArgumentsOf(const SinkLocal& local, const State& state, uint32_t rows,
-                                           Arena& arena) const {
-  const size_t count = state.arguments.size();
-  if (count == 0) return &kNoArgument;
-  if (count == 1) return &local.flat_arguments[state.arguments[0]];
-  Vector* arguments = arena.AllocateArray<Vector>(count);
-  for (size_t i = 0; i < count; ++i) arguments[i] = local.flat_arguments[state.arguments[i]];
-  if (state.keeps_nulls()) return arguments;
-  const uint64_t* validity = CommonValidity(arguments, count, rows, arena);
-  for (size_t i = 0; i < count; ++i) arguments[i].validity = validity;
-  return arguments;
-}
 
 void AggregationSink::Consume(Sink::Local& sink_local, const Batch& batch, EvalContext& context) {
   if (batch.rows == 0) return;
   SinkLocal& local = static_cast<SinkLocal&>(sink_local);
   if (context.memo != nullptr) context.memo->Begin(batch);
   EvaluateKeys(batch, context, finest_ == nullptr && sets_.empty() ? &local.keys : &local.all_keys);
-  for (size_t i = 0; i < filters_.size(); ++i) {
-    // BitsToSelection writes whole words.
-    uint16_t* selected = context.arena.AllocateArray<uint16_t>(kVectorRows);
-    local.selections[i] = {selected, EvaluateFilter(*filters_[i], batch, context, selected)};
-  }
-  for (size_t i = 0; i < arguments_.size(); ++i) {
-    local.arguments[i] =
-        EvaluateArgument(*arguments_[i], SelectionOf(local, argument_filters_[i], batch.rows), batch, context);
-    if (is_plain_argument_[i]) {
-      local.flat_arguments[i] = Flatten(local.arguments[i], batch.rows, context.arena);
-    }
-  }
-  local.updates.clear();
-  for (const State& state : states_) {
-    RowSelection selection = SelectionOf(local, state.filter, batch.rows);
-    if (state.distinct >= 0 || selection.count == 0) continue;
-    local.updates.push_back({state.accumulator, ArgumentsOf(local, state, batch.rows, context.arena), selection});
-  }
+  calls_.Evaluate(batch, context, &local.values);
   if (finest_ != nullptr && !NumbersFinest()) {
-    finest_->Consume(*local.groups[0], local.all_keys.data(), batch.rows, local.updates, context.arena);
+    finest_->Consume(*local.groups[0], local.all_keys.data(), batch.rows, local.values.updates, context.arena);
     return;
   }
   if (finest_ != nullptr) {
     for (size_t i = 0; i < local.groups.size(); ++i) {
       SetKeys(local, grouping_sets_.finest()[i], context.arena);
-      finest_->Consume(*local.groups[i], local.keys.data(), batch.rows, local.updates, context.arena);
+      finest_->Consume(*local.groups[i], local.keys.data(), batch.rows, local.values.updates, context.arena);
     }
     return;
   }
@@ -470,7 +269,7 @@ void AggregationSink::Consume(Sink::Local& sink_local, const Batch& batch, EvalC
 }
 
 void AggregationSink::ConsumeGroups(SinkLocal& local, size_t set, uint32_t rows, EvalContext& context) {
-  groups_.Consume(*local.groups[set], local.keys.data(), rows, local.updates, context.arena);
+  groups_.Consume(*local.groups[set], local.keys.data(), rows, local.values.updates, context.arena);
   for (size_t i = 0; i < distincts_.size(); ++i) ConsumeDistinct(local, i, rows, context);
 }
 
@@ -515,7 +314,7 @@ bool AggregationSink::ConsumeOwnGroups(SinkLocal& local, const Batch& batch, Eva
     complete_count += is_complete;
   }
   if (complete_count == 0) return false;
-  char* const* groups = numbered.AddStates(local.updates);
+  char* const* groups = numbered.AddStates(local.values.updates);
   const uint32_t passed = DropGroups(groups, complete_count, context.arena, complete);
   local.complete_groups += complete_count;
   local.dropped_groups += complete_count - passed;
@@ -594,7 +393,7 @@ void AggregationSink::AddEmptySets() {
   for (size_t set = 0; set < sets_.size(); ++set) {
     if (sets_[set] != 0) continue;
     SetKeys(local, set, arena);
-    groups_.Consume(*groups, local.keys.data(), 1, local.updates, arena);
+    groups_.Consume(*groups, local.keys.data(), 1, local.values.updates, arena);
   }
   groups_.Combine(*groups);
 }
@@ -662,35 +461,35 @@ void AggregationSink::ConsumeSummary(Sink::Local& sink_local, uint32_t rows, con
                                      Arena& arena) {
   static constexpr uint16_t kBoundRows[] = {0, 1};
   SinkLocal& local = static_cast<SinkLocal&>(sink_local);
-  local.updates.clear();
-  for (const State& state : states_) {
-    if (state.arguments.empty()) {
-      local.updates.push_back({state.accumulator, &kNoArgument, {nullptr, rows}});
+  local.values.updates.clear();
+  for (const AggregateCalls::State& state : calls_.states()) {
+    if (state.inputs.arguments.empty()) {
+      local.values.updates.push_back({state.accumulator, &kNoArgument, {nullptr, rows}});
       continue;
     }
-    const ColumnSummary& summary = columns[FindSummary(summary_columns_, *arguments_[state.arguments[0]])];
+    const ColumnSummary& summary = columns[FindSummary(summary_columns_, calls_.argument(state.inputs.arguments[0]))];
     if (summary.valid_rows == 0) continue;
     if (state.needs == AggregateNeeds::kCount) {
-      local.updates.push_back({state.accumulator, &kNoArgument, {nullptr, summary.valid_rows}});
+      local.values.updates.push_back({state.accumulator, &kNoArgument, {nullptr, summary.valid_rows}});
     } else {
       const bool is_greatest = state.needs == AggregateNeeds::kGreatest;
-      local.updates.push_back({state.accumulator, &summary.bounds, {kBoundRows + is_greatest, 1}});
+      local.values.updates.push_back({state.accumulator, &summary.bounds, {kBoundRows + is_greatest, 1}});
     }
   }
-  groups_.Consume(*local.groups[0], nullptr, 1, local.updates, arena);
+  groups_.Consume(*local.groups[0], nullptr, 1, local.values.updates, arena);
 }
 
 void AggregationSink::ConsumeDistinct(SinkLocal& local, size_t index, uint32_t rows, EvalContext& context) {
   const Distinct& distinct = distincts_[index];
-  const RowSelection filtered = SelectionOf(local, distinct.filter, rows);
+  const RowSelection filtered = local.values.SelectionOf(distinct.inputs.filter, rows);
   if (filtered.count == 0) return;
   Vector* arguments = local.keys.data() + key_types_.size();
-  const size_t argument_count = distinct.arguments.size();
+  const size_t argument_count = distinct.inputs.arguments.size();
   for (size_t i = 0; i < argument_count; ++i) {
-    arguments[i] = distinct.coded[i].Encode(local.arguments[distinct.arguments[i]], rows, context.arena);
+    arguments[i] = distinct.coded[i].Encode(local.values.arguments[distinct.inputs.arguments[i]], rows, context.arena);
     if (arguments[i].is_null_constant() && !distinct.keeps_nulls) return;
   }
-  std::vector<GroupAggregation::Update> no_updates;
+  std::vector<StateUpdate> no_updates;
   Vector nulls;  // of any argument
   if (!distinct.keeps_nulls) nulls.validity = CommonValidity(arguments, argument_count, rows, context.arena);
   if (filtered.rows == nullptr && nulls.validity == nullptr) {
@@ -791,8 +590,8 @@ void AggregationSink::AddDistinctRows(Distinct& distinct, int task) {
   std::unique_ptr<GroupAggregation::Reader> reader = distinct.groups->Open(task);
   std::unique_ptr<GroupAggregation::Local> local = TakeLocal();
   std::vector<char*> rows(kVectorRows);
-  std::vector<Vector> columns(key_types_.size() + distinct.arguments.size());
-  std::vector<GroupAggregation::Update> updates;
+  std::vector<Vector> columns(key_types_.size() + distinct.inputs.arguments.size());
+  std::vector<StateUpdate> updates;
   Arena arena;
   while (uint32_t count = reader->Next(rows.data())) {
     environment_.CheckCancelled();
@@ -805,7 +604,7 @@ void AggregationSink::AddDistinctRows(Distinct& distinct, int task) {
       argument = Flatten(distinct.coded[i].Decode(argument, count, arena), count, arena);
     }
     updates.clear();
-    for (const State& state : states_) {
+    for (const AggregateCalls::State& state : calls_.states()) {
       if (state.distinct != index) continue;
       const Vector* arguments = CountsDistinctRows(state.spec) ? &kNoArgument : &columns[key_types_.size()];
       updates.push_back({state.accumulator, arguments, {nullptr, count}});
@@ -820,13 +619,7 @@ void AggregationSink::AddDistinctRows(Distinct& distinct, int task) {
 // The aggregates' results, after what *columns has.
 void AggregationSink::ReadResults(const GroupLayout& layout, char* const* groups, uint32_t count, Arena& arena,
                                   std::vector<Vector>* columns) const {
-  for (const Result& result : results_) columns->push_back(ReadResult(layout, result, groups, count, arena));
-}
-
-Vector AggregationSink::ReadResult(const GroupLayout& layout, const Result& result, char* const* groups, uint32_t count,
-                                   Arena& arena) const {
-  const AccumulatorSlot& slot = layout.accumulators[states_[result.state].accumulator];
-  return slot.accumulator->Finalize(result.values, groups, slot.offset, count, arena);
+  for (size_t i = 0; i < calls_.count(); ++i) columns->push_back(calls_.Result(i, layout, groups, count, arena));
 }
 
 // Moves the groups that pass HAVING to the front, as far as it is about aggregates alone; returns how many, and their
@@ -836,7 +629,7 @@ uint32_t AggregationSink::KeepPassing(const GroupLayout& layout, char** groups, 
                                       uint16_t* numbers) const {
   std::iota(numbers, numbers + count, uint16_t{0});
   EvalContext context = environment_.MakeContext(arena);
-  std::vector<Vector> columns(key_types_.size() + results_.size());
+  std::vector<Vector> columns(key_types_.size() + calls_.count());
   uint16_t passed[kVectorRows];
   for (const Expr* conjunct : having_) {
     std::vector<int> read;
@@ -844,7 +637,7 @@ uint32_t AggregationSink::KeepPassing(const GroupLayout& layout, char** groups, 
     const auto is_key = [&](int column) { return static_cast<size_t>(column) < key_types_.size(); };
     if (std::any_of(read.begin(), read.end(), is_key)) continue;
     for (int column : read) {
-      columns[column] = ReadResult(layout, results_[column - key_types_.size()], groups, count, arena);
+      columns[column] = calls_.Result(column - key_types_.size(), layout, groups, count, arena);
     }
     const Batch batch{count, static_cast<uint32_t>(columns.size()), columns.data()};
     count = EvaluateFilter(*conjunct, batch, context, passed);
@@ -909,7 +702,7 @@ class AggregationSink::ResultReader : public Sink::Reader {
       next_ = 0;
     }
     *rows = rows_.data() + next_;
-    if (!sink_.returns_large_values_) return std::exchange(next_, count_) == count_ ? 0 : count_;
+    if (!sink_.calls_.returns_large_values()) return std::exchange(next_, count_) == count_ ? 0 : count_;
     const uint32_t first = next_;
     for (size_t bytes = 0; next_ < count_ && bytes <= kResultBytesMax; ++next_) bytes += ResultBytes(rows_[next_]);
     return next_ - first;

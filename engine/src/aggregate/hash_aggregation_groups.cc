@@ -24,7 +24,7 @@ void GroupAggregation::SpillIfFull(Local& local) {
 
 // Three ways to a row's group, the fastest first: numbers of combinations of codes, words of encoded keys, images. In
 // the first two only new combinations are looked up by images.
-void GroupAggregation::Consume(Local& local, const Vector* keys, uint32_t rows, const std::vector<Update>& updates,
+void GroupAggregation::Consume(Local& local, const Vector* keys, uint32_t rows, const std::vector<StateUpdate>& updates,
                                Arena& arena) {
   SpillIfFull(local);
   if (local.memo.Encode(keys, layout_.keys.count(), rows)) {
@@ -44,7 +44,7 @@ void GroupAggregation::Consume(Local& local, const Vector* keys, uint32_t rows, 
   } else {
     local.groups.FindOrInsertByTable(keys, rows, arena, local.row_groups);
   }
-  UpdateScattered(local.row_groups, updates, local.groups.store());
+  AddScattered(layout_, local.row_groups, updates, local.groups.store());
 }
 
 // As if it were a row of this layout, of which only the states are there.
@@ -74,22 +74,14 @@ void GroupAggregation::ConsumeGroups(Local& local, const Vector* keys, char* con
   }
 }
 
-void GroupAggregation::UpdateScattered(char* const* groups, const std::vector<Update>& updates,
-                                       StateStore& store) const {
-  for (const Update& update : updates) {
-    const AccumulatorSlot& slot = layout_.accumulators[update.accumulator];
-    slot.accumulator->AddScattered(groups, slot.offset, update.arguments, update.selection, store);
-  }
-}
-
 void GroupAggregation::UpdateByNumber(Local& local, const uint16_t* numbers, uint32_t rows,
-                                      const std::vector<Update>& updates) {
+                                      const std::vector<StateUpdate>& updates) {
   const std::vector<char*>& groups = local.memo.groups();
   const uint32_t group_count = static_cast<uint32_t>(groups.size());
   StateStore& store = local.groups.store();
   bool is_counted = false, is_sorted = false;
   RowSelection counted;
-  for (const Update& update : updates) {
+  for (const StateUpdate& update : updates) {
     const AccumulatorSlot& slot = layout_.accumulators[update.accumulator];
     if (group_count == 1) {
       slot.accumulator->AddRun(groups[0] + slot.offset, update.arguments, update.selection, store);

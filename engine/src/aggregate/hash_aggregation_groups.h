@@ -29,12 +29,6 @@ class GroupAggregation {
   GroupLayout& layout() { return layout_; }
   const GroupLayout& layout() const { return layout_; }
 
-  // What is added to the states of one accumulator: Accumulator::AddRun().
-  struct Update {
-    int accumulator;
-    const Vector* arguments;
-    RowSelection selection;
-  };
   class Local {
    public:
     Local(const GroupLayout& layout, ExecutionEnvironment& environment) : groups(layout, environment) {}
@@ -48,13 +42,11 @@ class GroupAggregation {
     char* row_groups[kVectorRows];
   };
   std::unique_ptr<Local> CreateLocal() { return std::make_unique<Local>(layout_, environment_); }
-  void Consume(Local& local, const Vector* keys, uint32_t rows, const std::vector<Update>& updates, Arena& arena);
+  void Consume(Local& local, const Vector* keys, uint32_t rows, const std::vector<StateUpdate>& updates, Arena& arena);
   // The same where each row stands for a group of another aggregation, whose layout has these accumulators too and
   // whose states are `states_shift` bytes further than in rows of this one. The states are copied.
   void ConsumeGroups(Local& local, const Vector* keys, char* const* groups, uint32_t count, int64_t states_shift,
                      Arena& arena);
-  // Adds row i to the states of groups[i].
-  void UpdateScattered(char* const* groups, const std::vector<Update>& updates, StateStore& store) const;
   // Adds the one group of an aggregation without keys if there is none.
   void AddEmptyGroup();
   void Combine(Local& local);
@@ -97,7 +89,7 @@ class GroupAggregation {
   class KeptReader;
 
   static void SpillIfFull(Local& local);
-  void UpdateByNumber(Local& local, const uint16_t* numbers, uint32_t rows, const std::vector<Update>& updates);
+  void UpdateByNumber(Local& local, const uint16_t* numbers, uint32_t rows, const std::vector<StateUpdate>& updates);
   char* CopyStates(const char* group, int64_t states_shift, StateStore& store, Arena& arena) const;
   void MergePartition(Partition* partition, StateStore& store);
   void SpillRows(Partition* partition);

@@ -46,6 +46,22 @@ struct GroupLayout {
   bool has_variable_part = false;
 };
 
+// What is added to the states of one accumulator: Accumulator::AddRun().
+struct StateUpdate {
+  int accumulator;  // in the layout
+  const Vector* arguments;
+  RowSelection selection;
+};
+
+// Adds row i to the states of groups[i].
+inline void AddScattered(const GroupLayout& layout, char* const* groups, const std::vector<StateUpdate>& updates,
+                         StateStore& store) {
+  for (const StateUpdate& update : updates) {
+    const AccumulatorSlot& slot = layout.accumulators[update.accumulator];
+    slot.accumulator->AddScattered(groups, slot.offset, update.arguments, update.selection, store);
+  }
+}
+
 // An open-addressed table of pointers to rows with 16 bits of their hash.
 class GroupDirectory {
  public:

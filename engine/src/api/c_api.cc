@@ -131,6 +131,11 @@ PenumbraOperator penumbra_plan_add_unnest(PenumbraPlan* plan, PenumbraOperator i
   return Build(plan, PenumbraOperator{-1}, [&] { return plan->AddUnnest(input, *unnest); });
 }
 
+bool penumbra_plan_aggregate_lists(PenumbraPlan* plan, PenumbraOperator unnest, const PenumbraAggregateCall* calls,
+                                   int call_count, int single) {
+  return Build(plan, false, [&] { return plan->AggregateLists(unnest, calls, call_count, single); });
+}
+
 PenumbraOperator penumbra_plan_add_aggregation(PenumbraPlan* plan, PenumbraOperator input, const PenumbraExpr* keys,
                                                int key_count, const PenumbraAggregateCall* calls, int call_count) {
   return Build(plan, PenumbraOperator{-1},

@@ -6,6 +6,7 @@
 
 #include "execution/prefilter_place.h"
 #include "plan/operator_kinds.h"
+#include "unnest/list_aggregation.h"
 #include "unnest/unnest.h"
 #include "vector/vector_build.h"
 
@@ -185,6 +186,14 @@ int Pipeline::ClaimPartition() {
   return partition < partitions_ ? partition : -1;
 }
 
+std::unique_ptr<MultiplyingStep> CreateStep(const Pipeline& pipeline, size_t number,
+                                            ExecutionEnvironment& environment) {
+  if (pipeline.join(number) != nullptr) return pipeline.join(number)->CreateProbe();
+  const UnnestSpec& unnest = pipeline.steps()[number]->unnest;
+  if (unnest.is_aggregated) return CreateListAggregation(unnest, environment);
+  return CreateUnnest(unnest, &environment.budget);
+}
+
 PipelineCursor::PipelineCursor(Pipeline& pipeline, ExecutionEnvironment& environment)
     : pipeline_(pipeline), environment_(environment), step_counts_(pipeline.steps().size()) {
   if (pipeline.scan() != nullptr) {
@@ -196,8 +205,7 @@ PipelineCursor::PipelineCursor(Pipeline& pipeline, ExecutionEnvironment& environ
   for (size_t i = 0; i < pipeline.steps().size(); ++i) {
     if (Multiplies(*pipeline.steps()[i])) {
       Stretch& added = stretches_.emplace_back(&environment.budget);
-      added.source = pipeline.join(i) != nullptr ? pipeline.join(i)->CreateProbe()
-                                                 : CreateUnnest(pipeline.steps()[i]->unnest, &environment.budget);
+      added.source = CreateStep(pipeline, i, environment);
       added.source_step = i;
       added.begin = i + 1;
     }

@@ -47,7 +47,7 @@ PrefilterPlace FindPrefilterPlace(const std::vector<const Operator*>& steps, boo
       }
       if (!PassesProbeRows(step.join, place.columns)) return found;
     } else if (step.kind == Operator::Kind::kUnnest) {
-      if (step.unnest.CanBeUnsupported() || std::any_of(place.columns.begin(), place.columns.end(), [&](int column) {
+      if (step.unnest.CanFail() || std::any_of(place.columns.begin(), place.columns.end(), [&](int column) {
             return static_cast<size_t>(column) >= step.unnest.input_columns;
           })) {
         return found;

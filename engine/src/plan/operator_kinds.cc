@@ -72,6 +72,9 @@ std::vector<int> ReadByUnnest(const Operator& op, size_t /*input*/) {
   std::vector<int> columns = Passed(op, op.unnest.input_columns);
   for (const PenumbraUnnestList& list : op.unnest.lists) columns.push_back(list.column);
   if (op.unnest.times >= 0) columns.push_back(op.unnest.times);
+  for (int column : op.unnest.AggregatedColumns()) {
+    if (static_cast<size_t>(column) < op.unnest.input_columns) columns.push_back(column);
+  }
   return columns;
 }
 
@@ -239,7 +242,11 @@ constexpr OperatorKind kWindow = {
 
 constexpr OperatorKind kUnnest = {
     .role = PipelineRole::kMultiply,
-    .name = [](const Operator& op) { return op.unnest.times < 0 ? "Vector Unnest" : "Vector Repeat"; },
+    .name =
+        [](const Operator& op) {
+          if (op.unnest.is_aggregated) return "Vector List Aggregate";
+          return op.unnest.times < 0 ? "Vector Unnest" : "Vector Repeat";
+        },
     .columns_read = ReadByUnnest,
     .filtered_inputs = OfUnnested,
     .emptying_inputs = EmptyWithoutInput,

@@ -52,6 +52,7 @@ class Plan {
                              int call_count, bool any_partition_order);
   // plan_unnest.cc
   PenumbraOperator AddUnnest(PenumbraOperator input, const PenumbraUnnest& unnest);
+  bool AggregateLists(PenumbraOperator unnest, const PenumbraAggregateCall* calls, int call_count, int single);
   // plan_recursion.cc
   PenumbraOperator AddWorkingTable(const PenumbraType* types, int count);
   PenumbraOperator AddRecursion(PenumbraOperator first, PenumbraOperator term, bool is_distinct, bool gives_late);

@@ -1,4 +1,8 @@
 // Building unnesting: what the plan checks of it.
+#include <algorithm>
+#include <utility>
+
+#include "aggregate/aggregate_calls.h"
 #include "plan/plan.h"
 
 namespace penumbra {
@@ -30,6 +34,31 @@ PenumbraOperator Plan::AddUnnest(PenumbraOperator input, const PenumbraUnnest& u
   for (const PenumbraUnnestList& list : added.unnest.lists) added.output.push_back({list.element});
   if (unnest.has_ordinality) added.output.push_back({PENUMBRA_INT8});
   return id;
+}
+
+bool Plan::AggregateLists(PenumbraOperator unnest, const PenumbraAggregateCall* calls, int call_count, int single) {
+  if (!CheckInput(unnest)) return false;
+  std::vector<AggregateSpec> aggregates(std::max(call_count, 0));
+  for (int i = 0; i < call_count; ++i) {
+    if (!CheckAggregateCall(unnest, calls[i], false, &aggregates[i])) return false;
+    if (DistinctMatters(aggregates[i])) {
+      reason_ = "DISTINCT of elements of lists";
+      return false;
+    }
+  }
+  Operator& op = operators_[unnest];
+  const bool is_counted = single < call_count && (single < 0 || calls[single].function == PENUMBRA_AGG_COUNT_STAR);
+  if (op.kind != Operator::Kind::kUnnest || op.unnest.is_aggregated || op.unnest.keeps_empty || !is_counted) {
+    reason_ = "aggregation of what are no elements";
+    return false;
+  }
+  for (int i = 0; i < call_count; ++i) UseAggregateCall(calls[i]);
+  op.output.resize(op.unnest.input_columns);
+  for (const AggregateSpec& aggregate : aggregates) op.output.push_back({aggregate.result});
+  op.unnest.aggregates = std::move(aggregates);
+  op.unnest.is_aggregated = true;
+  op.unnest.single = single;
+  return true;
 }
 
 }  // namespace penumbra

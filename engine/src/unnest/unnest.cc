@@ -17,7 +17,7 @@ struct Run {
   uint32_t count;
 };
 
-class Unnest final : public MultiplyingStep {
+class Unnest final : public UnnestStep {
  public:
   Unnest(const UnnestSpec& spec, MemoryBudget* budget) : spec_(spec) {
     for (size_t i = 0; i < spec.lists.size(); ++i) codes_.push_back(std::make_unique<StringCodes>(budget));
@@ -31,6 +31,7 @@ class Unnest final : public MultiplyingStep {
   }
   bool is_pending() const override { return row_ < batch_.rows; }
   bool Next(EvalContext& context, Batch* batch) override;
+  const uint16_t* input_rows() const override { return selected_; }
 
  private:
   // The list of a row that has one.
@@ -179,7 +180,7 @@ Vector Unnest::Ordinality(uint32_t rows, Arena& arena) const {
 bool Unnest::Next(EvalContext& context, Batch* batch) {
   const uint32_t rows = FindRuns();
   if (rows == 0) return false;
-  const size_t width = spec_.input_columns + spec_.lists.size() + (spec_.has_ordinality ? 1 : 0);
+  const size_t width = spec_.unnested_columns();
   Arena& arena = context.arena;
   auto* columns = arena.AllocateArray<Vector>(width);
   for (size_t c = 0; c < spec_.input_columns; ++c) {
@@ -199,7 +200,7 @@ bool Unnest::Next(EvalContext& context, Batch* batch) {
 
 }  // namespace
 
-std::unique_ptr<MultiplyingStep> CreateUnnest(const UnnestSpec& spec, MemoryBudget* budget) {
+std::unique_ptr<UnnestStep> CreateUnnest(const UnnestSpec& spec, MemoryBudget* budget) {
   return std::make_unique<Unnest>(spec, budget);
 }
 

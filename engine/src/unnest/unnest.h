@@ -9,7 +9,12 @@
 
 namespace penumbra {
 
-// The spec outlives it.
-std::unique_ptr<MultiplyingStep> CreateUnnest(const UnnestSpec& spec, MemoryBudget* budget);
+// The spec outlives it. Whether it is aggregated does not matter.
+class UnnestStep : public MultiplyingStep {
+ public:
+  // Of each row of the batch that Next() gave the row of the input.
+  virtual const uint16_t* input_rows() const = 0;
+};
+std::unique_ptr<UnnestStep> CreateUnnest(const UnnestSpec& spec, MemoryBudget* budget);
 
 }  // namespace penumbra

@@ -119,7 +119,7 @@ void WholePartitions::Consume(Local& local, const Batch& batch, EvalContext& con
 
 void WholePartitions::AddToGroups(PartitionsLocal& local, uint32_t rows, EvalContext& context) {
   const Vector kNoArgument{};
-  std::vector<GroupAggregation::Update> updates;
+  std::vector<StateUpdate> updates;
   const auto& functions = input_.spec().functions;
   for (size_t f = 0; f < functions.size(); ++f) {
     const AggregateSpec& aggregate = functions[f].aggregate;

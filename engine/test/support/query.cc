@@ -280,6 +280,12 @@ void PlanBuilder::Unnest(const std::vector<PenumbraUnnestList>& lists, bool keep
   Keep(penumbra_plan_add_unnest(plan_, current_, &unnest));
 }
 
+void PlanBuilder::AggregateLists(const std::vector<PenumbraAggregateCall>& calls, int single) {
+  const bool is_taken =
+      penumbra_plan_aggregate_lists(plan_, current_, calls.data(), static_cast<int>(calls.size()), single);
+  Keep(is_taken ? current_ : -1);
+}
+
 void PlanBuilder::Repeat(int times) {
   const PenumbraUnnest unnest = {.times = times};
   Keep(penumbra_plan_add_unnest(plan_, current_, &unnest));

@@ -100,6 +100,7 @@ class PlanBuilder {
                         PenumbraJoinChoice choice = PENUMBRA_JOIN_ALL);
   void Union(std::initializer_list<PenumbraOperator> inputs);
   void Unnest(const std::vector<PenumbraUnnestList>& lists, bool keeps_empty, bool has_ordinality);
+  void AggregateLists(const std::vector<PenumbraAggregateCall>& calls, int single = -1);
   void Repeat(int times);
 
  private:
