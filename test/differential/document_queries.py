@@ -235,8 +235,56 @@ class DocumentQueryGenerator:
         ))  # fmt: skip
         return f"(SELECT * FROM {table} UNION ALL {other}) AS all_rows"
 
+    def _own_elements(self) -> tuple[str, list[str], list[str]]:
+        """A function in FROM of a row's own array or document, texts of its elements, and conditions."""
+        is_list, is_object = ("CASE jsonb_typeof({0}) WHEN '{1}' THEN {0} END".format(value, kind) for value, kind in (("doc -> 'list'", "array"), ("doc", "object")))
+        number = self.choose.choice(("0", "1", "3", "7"))
+        texts = ["e", "upper(e)", "left(e, 1)", "e || mood"], ["e > 'g'", "e IS NULL", "e LIKE '%e%'", f"length(e) > {number}", "e = ANY (texts[2:3])", "e <> mood::text"]
+        documents = ["e ->> 'a'", "e #>> '{}'", "jsonb_typeof(e)", "e ->> 0"], ["e ->> 'a' = '1'", "jsonb_typeof(e) = 'number'", "e ? 'a'", "e @> '1'", f"length(e #>> '{{}}') > {number}"]
+        return self.choose.choice((
+            ("unnest(ints) e", ["e::text", "(e % 3)::text", "(e + id)::text"], [f"e > {number}", "e IS NULL", f"e % 2 = {number}", "e < id", f"10 / e > {number}", "e = ints[1]"]),
+            ("unnest(texts) e", *texts),
+            ("unnest(texts) WITH ORDINALITY u (e, n)", [*texts[0], "n::text"], [*texts[1], f"n > {number}", f"n = {number}"]),
+            (f"jsonb_array_elements_text({is_list}) e", *texts), (f"jsonb_object_keys({is_object}) e", *texts),
+            (f"jsonb_array_elements({is_list}) e", *documents), (f"jsonb_array_elements({is_list}) WITH ORDINALITY u (e, n)", [*documents[0], "n::text"], [*documents[1], f"n <= {number}"]),
+            (f"jsonb_each({is_object}) u (k, e)", [*documents[0], "k"], [*documents[1], "k > 'b'"]), (f"jsonb_each_text({is_object}) u (k, e)", [*texts[0], "k"], texts[1]),
+            ("jsonb_array_elements(doc -> 'list') e", *documents), ("unnest(spots) s", ["s.name", "s.k::text", "(s.part).word"], ["s.k > 1", "s.name = 'b'", "s.name IS NULL"]),
+        ))  # fmt: skip
+
+    def _own_subquery(self) -> str:
+        """A subquery over a row's own elements, as a value of type text or a condition."""
+        source, texts, conditions = self._own_elements()
+        value, condition = self.choose.choice(texts), self.choose.choice(conditions)
+        where = self.choose.choice(("", f" WHERE {condition}", f" WHERE {condition}", f" WHERE {condition} AND {self.choose.choice(conditions)}", f" WHERE {condition} OR {self.condition()}"))
+        operator, quantifier = self.choose.choice(("=", "<>", "<", ">=")), self.choose.choice(("ANY", "ALL"))
+        outer = self.choose.choice((self.text(), "mood::text", "'red'", "texts[1]", "NULL::text"))
+        return self.choose.choice((
+            f"(SELECT count(*) FROM {source}{where})::text", f"(SELECT count({value}) FROM {source}{where})::text", f"(SELECT max({value}) FROM {source}{where})",
+            f"(SELECT count(DISTINCT {value}) FROM {source}{where})::text", f"(SELECT string_agg({value}, '|') FROM {source}{where})", f"(SELECT array_agg({value}) FROM {source}{where})::text",
+            f"(SELECT sum(length({value})) || '/' || count(*) FILTER (WHERE {self.choose.choice(conditions)}) FROM {source}{where})", f"(SELECT {value} FROM {source}{where} LIMIT 1)",
+            f"(SELECT {value} FROM {source}{where})", f"ARRAY(SELECT {value} FROM {source}{where})::text", f"(SELECT bool_or({condition}) FROM {source})::text",
+            f"(EXISTS (SELECT FROM {source}{where}))", f"(NOT EXISTS (SELECT FROM {source}{where}))", f"({outer} {operator} {quantifier} (SELECT {value} FROM {source}{where}))",
+            f"({outer} IN (SELECT {value} FROM {source}{where}))", f"({outer} NOT IN (SELECT {value} FROM {source}{where}))",
+            f"(CASE WHEN {self.condition()} THEN (SELECT {value} FROM {source}{where}) END)", f"({self.condition()} OR EXISTS (SELECT FROM {source}{where}))",
+            f"(CASE WHEN jsonb_typeof(doc -> 'list') = 'array' THEN (SELECT max(e #>> '{{}}') FROM jsonb_array_elements(doc -> 'list') e) END)",
+        ))  # fmt: skip
+
+    def _query_of_own_elements(self, table: str, where: str) -> str:
+        own, other = self._own_subquery(), self._own_subquery()
+        source, texts, conditions = self._own_elements()
+        is_condition = own.startswith(("(EXISTS", "(NOT EXISTS"))
+        return self.choose.choice((
+            f"SELECT id, {own} AS v FROM {table}{where}", f"SELECT id, {own} AS v, {other} AS w FROM {table}{where}", f"SELECT {own} AS v, count(*) FROM {table}{where} GROUP BY 1",
+            f"SELECT id FROM {table} WHERE {own if is_condition else own + ' IS NOT NULL'}", f"SELECT id FROM {table} WHERE {own if is_condition else own + chr(62) + chr(39) + '3' + chr(39)} AND {self.condition()}",
+            f"SELECT mood, count({own}), count({other}) FROM {table}{where} GROUP BY 1", f"SELECT id, v FROM {table} ORDER BY {own}::text NULLS FIRST, id LIMIT 20".replace(", v", ""),
+            f"SELECT id, n, m FROM {table}, LATERAL (SELECT count(*) AS n, max({self.choose.choice(texts)}) AS m FROM {source} WHERE {self.choose.choice(conditions)}) x{where}",
+            f"SELECT m, count(*), sum(n) FROM {table} LEFT JOIN LATERAL (SELECT count(*) AS n, min({self.choose.choice(texts)}) AS m FROM {source}) x ON true{where} GROUP BY 1",
+        ))  # fmt: skip
+
     def query(self, table: str) -> str:
         table = self._rows_of(table)
+        if self.choose.random() < 0.25:
+            return self._query_of_own_elements(table, f" WHERE {self.condition()}" if self.choose.random() < 0.4 else "")
         where = f" WHERE {self.condition()}" if self.choose.random() < 0.4 else ""
         elements = self.choose.choice((
             "unnest(ints)", "unnest(texts)", "unnest((spot).list)", f"jsonb_array_elements_text(CASE jsonb_typeof({self.json()}) WHEN 'array' THEN '[1]'::jsonb END)",

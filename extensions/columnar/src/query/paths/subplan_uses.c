@@ -195,9 +195,8 @@ needs_guard(PlannerInfo *root, const SubPlan *subplan)
 		(subplan->subLinkType == EXPR_SUBLINK && !(query->hasAggs && query->groupClause == NIL));
 }
 
-/* CASE WHEN a guard THEN NULL ELSE expr: NULL finds nothing. */
-static Node *
-guard_expr(Node *expr, List *guards)
+Node *
+subplan_uses_guarded(Node *expr, List *guards)
 {
 	List	   *whens = NIL;
 	ListCell   *lc;
@@ -223,7 +222,7 @@ guard_test(Node *test, List *params, List *guards)
 	foreach(lc, ((OpExpr *) test)->args)
 	{
 		if (!rel_pipeline_has_param(lfirst(lc), params))
-			lfirst(lc) = guard_expr(lfirst(lc), guards);
+			lfirst(lc) = subplan_uses_guarded(lfirst(lc), guards);
 	}
 	return test;
 }
@@ -241,8 +240,9 @@ subplan_uses_guard(PlannerInfo *root, SubplanUse *use, Replacements *done)
 		return false;
 	guards = (List *) decorrelation_replace((Node *) use->guards, done);
 	use->subplan = subplan = copyObject(subplan);
+	/* NULL finds nothing */
 	foreach(lc, subplan->args)
-		lfirst(lc) = guard_expr(lfirst(lc), guards);
+		lfirst(lc) = subplan_uses_guarded(lfirst(lc), guards);
 	if (subplan->testexpr != NULL)
 		subplan->testexpr = guard_test(subplan->testexpr, subplan->paramIds, guards);
 	return true;

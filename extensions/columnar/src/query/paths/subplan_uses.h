@@ -32,5 +32,7 @@ extern List *subplan_uses_find(Node *node, bool is_condition);
  * that cannot be said.
  */
 extern bool subplan_uses_guard(PlannerInfo *root, SubplanUse *use, Replacements *done);
+/* The expression, but NULL where a guard is true. */
+extern Node *subplan_uses_guarded(Node *expr, List *guards);
 
 #endif							/* PENUMBRA_SUBPLAN_USES_H */

@@ -49,6 +49,7 @@
 
 #include "query/paths/base_pipelines.h"
 #include "query/paths/decorrelation.h"
+#include "query/paths/element_subqueries.h"
 #include "query/paths/limits.h"
 #include "query/paths/quantified.h"
 #include "query/paths/subplan_uses.h"
@@ -754,11 +755,13 @@ subplans_apply(PlannerInfo *root, RelPipeline *planned, RestrictInfo *rinfo,
 	{
 		SubplanUse *use = lfirst(lc);
 		Node	   *value = NULL;
+		bool		is_applied = element_subqueries_apply(root, planned, use, &replacements, &value);
 
-		if (use->node == inner && is_membership(use->subplan))
+		if (!is_applied && use->node == inner && is_membership(use->subplan))
 			return join_membership(root, planned, use->subplan,
 								   is_negated ? PENUMBRA_JOIN_ANTI : PENUMBRA_JOIN_SEMI, is_negated, NULL);
-		if (!subplan_uses_guard(root, use, &replacements) || !join_value(root, planned, clause, use, &value))
+		if (!is_applied &&
+			(!subplan_uses_guard(root, use, &replacements) || !join_value(root, planned, clause, use, &value)))
 			return false;
 		replacements.nodes = lappend(replacements.nodes, use->node);
 		replacements.values = lappend(replacements.values, value);
@@ -784,7 +787,8 @@ subplans_join_outputs(PlannerInfo *root, RelPipeline *planned, List *exprs)
 		Node	   *value = known < 0 ? NULL : list_nth(planned->subplan_values, known);
 
 		/* No row is dropped for its value: in place of a condition stands one that is always true. */
-		if (known < 0 && (!subplan_uses_guard(root, use, &replacements) ||
+		if (known < 0 && !element_subqueries_apply(root, planned, use, &replacements, &value) &&
+			(!subplan_uses_guard(root, use, &replacements) ||
 						  !join_value(root, planned, makeBoolConst(true, false), use, &value)))
 			return false;
 		replacements.nodes = lappend(replacements.nodes, use->node);
@@ -858,6 +862,24 @@ add_lateral_columns(PlannerInfo *root, RelPipeline *planned, RelOptInfo *rel, Li
 	return true;
 }
 
+static void
+add_columns_of_elements(PlannerInfo *root, RelPipeline *planned, const RelOptInfo *rel, List *before, List *columns)
+{
+	List	   *names = list_copy(before);
+	ListCell   *lc;
+
+	foreach(lc, columns)
+	{
+		Node	   *value = lfirst(lc);
+
+		names = lappend(names, relation_numbers_normalize(root, (Node *)
+														  makeVar(rel->relid, foreach_current_index(lc) + 1,
+																  exprType(value), exprTypmod(value),
+																  exprCollation(value), 0)));
+	}
+	pipeline_add_stage(planned->pipeline, PIPELINE_PROJECTION, list_concat_copy(before, columns))->names = names;
+}
+
 bool
 subplans_join_lateral(PlannerInfo *root, RelPipeline *planned, RelOptInfo *rel, bool is_left, double result_rows)
 {
@@ -866,9 +888,16 @@ subplans_join_lateral(PlannerInfo *root, RelPipeline *planned, RelOptInfo *rel, 
 	Executions	sum = {0};
 	SubqueryRows rows;
 	List	   *keys;
+	List	   *columns;
 
 	if (rel->subplan_params == NIL)
 		return false;
+	if (element_subqueries_join_lateral(root, planned, rel, &columns))
+	{
+		add_columns_of_elements(root, planned, rel, before, columns);
+		planned->rows = result_rows;
+		return true;
+	}
 	add_executions(&sum, rel->subroot, planned->rows, 1, false, ((Path *) linitial(rel->pathlist))->total_cost);
 	if (executions_win(&sum) || !find_rows(&subquery, &rows))
 		return false;

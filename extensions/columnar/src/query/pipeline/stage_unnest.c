@@ -14,6 +14,8 @@
 #include "query/pipeline/deparser.h"
 #include "query/pipeline/pipeline.h"
 #include "query/pipeline/stage_kind.h"
+#include "query/pipeline/translate_aggregate.h"
+#include "query/pipeline/translate_expr.h"
 #include "query/pipeline/translate_type.h"
 #include "query/pipeline/translation.h"
 
@@ -36,6 +38,75 @@ add_repetition(Translation *translation, const PipelineStage *stage, const Stage
 
 	return translation_keep_operator(translation,
 									 penumbra_plan_add_unnest(translation->plan, input->operator, &unnest));
+}
+
+static bool
+is_aggregated(const PipelineStage *stage)
+{
+	return stage->aggrefs != NIL;
+}
+
+/* Of a value that is no aggregate, the only element's. */
+static bool
+translate_only_value(Translation *translation, Node *value, PenumbraAggregateCall *call)
+{
+	call->filter = -1;
+	call->arguments[0] = translate_expr(translation, value);
+	call->argument_count = 1;
+	if (call->arguments[0] < 0)
+		return false;
+	call->result = penumbra_plan_expr_type(translation->plan, call->arguments[0]);
+	call->function = call->result == PENUMBRA_BOOL ? PENUMBRA_AGG_BOOL_AND : PENUMBRA_AGG_MIN;
+	return true;
+}
+
+/* Makes the values of aggregates that the engine computes in another form. */
+static bool
+add_values(Translation *translation, const PipelineStage *stage, int before, const bool *is_other_form)
+{
+	int			count = before + list_length(stage->aggrefs);
+	PenumbraExpr *values = palloc(sizeof(PenumbraExpr) * count);
+
+	for (int i = 0; i < count; i++)
+	{
+		values[i] = penumbra_plan_column(translation->plan, translation->current, i);
+		if (i >= before && is_other_form[i - before])
+			values[i] = translate_aggregate_value(translation, list_nth(stage->aggrefs, i - before), values[i]);
+		if (values[i] < 0)
+			return false;
+	}
+	return translation_keep_operator(translation, penumbra_plan_add_projection(translation->plan,
+																			   translation->current, values, count));
+}
+
+/* The rows of the input with the aggregates of their elements. */
+static bool
+add_aggregates(Translation *translation, PipelineStage *stage, const StageInput *input)
+{
+	int			count = list_length(stage->aggrefs);
+	PenumbraAggregateCall *calls = palloc0(sizeof(PenumbraAggregateCall) * count);
+	bool	   *is_other_form = palloc0(sizeof(bool) * count);
+	bool		has_other_form = false;
+	int			single = stage->join_kind == PENUMBRA_JOIN_SINGLE ? count - 1 : -1;
+	ListCell   *lc;
+
+	translation->inputs = list_concat_copy(input->outputs, stage->names);
+	translation->conditional_depth++;
+	foreach(lc, stage->aggrefs)
+	{
+		int			i = foreach_current_index(lc);
+
+		if (!(IsA(lfirst(lc), Aggref) ? translate_aggregate(translation, lfirst(lc), &calls[i], &is_other_form[i])
+			  : translate_only_value(translation, lfirst(lc), &calls[i])))
+			return false;
+		has_other_form |= is_other_form[i];
+	}
+	translation->conditional_depth--;
+	for (int i = 0; i < single; i++)
+		calls[i].filter = calls[single].filter;
+	if (!penumbra_plan_aggregate_lists(translation->plan, translation->current, calls, count, single))
+		return translation_refuse(translation, penumbra_plan_reason(translation->plan)) >= 0;
+	return !has_other_form || add_values(translation, stage, list_length(input->outputs), is_other_form);
 }
 
 static bool
@@ -62,13 +133,14 @@ add_to_plan(Translation *translation, PipelineStage *stage, const StageInput *in
 			return false;
 	}
 	return translation_keep_operator(translation, penumbra_plan_add_unnest(translation->plan, inputs[0].operator,
-																		   &unnest));
+																		   &unnest)) &&
+		(!is_aggregated(stage) || add_aggregates(translation, stage, &inputs[0]));
 }
 
 static List *
 outputs(const PipelineStage *stage, const StageInput *inputs)
 {
-	return list_concat_copy(inputs[0].outputs, stage->names);
+	return list_concat_copy(inputs[0].outputs, is_aggregated(stage) ? stage->aggrefs : stage->names);
 }
 
 static char *
@@ -76,6 +148,8 @@ title(const PipelineStage *stage, const Deparser *deparser)
 {
 	if (repeats_rows(stage))
 		return "Vector Repeat";
+	if (is_aggregated(stage))
+		return "Vector List Aggregate";
 	return stage->join_kind == PENUMBRA_JOIN_LEFT ? "Vector Left Unnest" : "Vector Unnest";
 }
 
@@ -85,6 +159,8 @@ explain(const PipelineStage *stage, const Deparser *deparser, ExplainState *es)
 	deparser_explain_list(repeats_rows(stage) ? "Times" : "Unnested", stage->exprs, deparser, es);
 	if (es->verbose || has_ordinality(stage))
 		deparser_explain_list("Elements", stage->names, deparser, es);
+	if (is_aggregated(stage))
+		deparser_explain_list("Vector Aggregates", stage->aggrefs, deparser, es);
 }
 
 const StageKind stage_unnest = {

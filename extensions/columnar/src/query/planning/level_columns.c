@@ -32,6 +32,7 @@
 #include "query/planning/expression_columns.h"
 #include "query/planning/level_columns.h"
 #include "query/planning/made_values.h"
+#include "query/planning/own_elements.h"
 #include "query/planning/planning.h"
 #include "query/planning/record_columns.h"
 #include "query/planning/relation_numbers.h"
@@ -306,6 +307,84 @@ close_keys(PlannerInfo *root, FindContext *context)
 	context->open = left;
 }
 
+static bool find_walker(Node *node, void *argument);
+
+/* expression_returns_set() does not look into aggregates. */
+static bool
+reads_set_walker(Node *node, void *context)
+{
+	return node != NULL && ((IsA(node, FuncExpr) && ((FuncExpr *) node)->funcretset) ||
+							expression_tree_walker(node, reads_set_walker, context));
+}
+
+/* Whether an element is read otherwise than by an expression that lists can have. */
+static bool
+opens_element_walker(Node *node, void *root)
+{
+	Index		relid;
+
+	if (node == NULL)
+		return false;
+	if (list_image_is_set(node) && !cache_type_is_composed(exprType(node)) &&
+		table_expressions_may_be_column(root, node, &relid))
+		return false;
+	return (IsA(node, FuncExpr) && ((FuncExpr *) node)->funcretset) ||
+		expression_tree_walker(node, opens_element_walker, root);
+}
+
+/* Of a subquery over elements of the level's own arrays and documents.  False: it reads what no lists have. */
+static bool
+find_in_own_elements(FindContext *around, OwnElements *own, Node *test)
+{
+	FindContext context = {.root = around->root};
+	List	   *exprs = list_concat_copy(own->conditions, own->values);
+
+	/* what is read of the elements says how many there are */
+	if (!reads_set_walker((Node *) exprs, NULL))
+		exprs = lappend(exprs, own->any_value != NULL ? own->any_value : (Node *) own->call);
+	if (opens_element_walker((Node *) exprs, around->root))
+		return false;
+	own->read = exprs;
+	(void) find_walker((Node *) exprs, &context);
+	(void) find_walker(test, &context);
+	around->open = list_concat(around->open, context.open);
+	around->keys = list_concat(around->keys, context.keys);
+	own_elements_keep(own);
+	return true;
+}
+
+static bool
+find_in_subplan(FindContext *context, SubPlan *subplan)
+{
+	PlannerInfo *subroot = planning_level_of(context->root->glob, subplan);
+	OwnElements *own;
+
+	if (own_elements_find(subroot) != NULL)
+		return true;
+	own = own_elements_of(subroot, subplan->parParam, subplan->args);
+	return own != NULL && find_in_own_elements(context, own, subplan->testexpr);
+}
+
+static void
+find_in_lateral(FindContext *context, const RelOptInfo *rel)
+{
+	List	   *params = NIL;
+	List	   *values = NIL;
+	OwnElements *own;
+	ListCell   *lc;
+
+	foreach(lc, rel->subplan_params)
+	{
+		const PlannerParamItem *item = lfirst(lc);
+
+		params = lappend_int(params, item->paramId);
+		values = lappend(values, item->item);
+	}
+	own = own_elements_of(rel->subroot, params, values);
+	if (own != NULL && own->has_aggregates)
+		(void) find_in_own_elements(context, own, NULL);
+}
+
 static bool
 find_walker(Node *node, void *argument)
 {
@@ -332,6 +411,11 @@ find_walker(Node *node, void *argument)
 	}
 	if (IsA(node, RestrictInfo))
 		return find_walker((Node *) ((RestrictInfo *) node)->clause, argument);
+	/* the alternatives are one subquery */
+	if (IsA(node, AlternativeSubPlan))
+		return find_walker(linitial(((AlternativeSubPlan *) node)->subplans), argument);
+	if (IsA(node, SubPlan) && find_in_subplan(context, (SubPlan *) node))
+		return false;
 	(void) expression_tree_walker(node, find_walker, argument);
 	if (list_length(context->open) > open_before && !is_of_whole_column(node) && !tests_numeric_ranges(node) &&
 		table_expressions_may_be_column(context->root, node, &relid) &&
@@ -447,7 +531,7 @@ finish_elements(PlannerInfo *root, Index relid, List *open)
 		return true;
 	if (exprType(first) == TEXTOID)
 		return add_plain_elements(root, relid, 1);
-	any = table_expressions_any_of_element(relid, first);
+	any = table_expressions_any_of_element((Node *) makeVar(relid, 1, exprType(first), -1, exprCollation(first), 0));
 	if (!table_expressions_may_be_column(root, any, &of))
 		return false;
 	expression_columns_add(root, any);
@@ -546,6 +630,8 @@ examine_level(PlannerInfo *root)
 		{
 			(void) find_walker((Node *) rel->baserestrictinfo, &context);
 			(void) find_walker((Node *) rel->joininfo, &context);
+			if (rel->subplan_params != NIL)
+				find_in_lateral(&context, rel);
 		}
 	}
 	foreach(lc, root->placeholder_list)

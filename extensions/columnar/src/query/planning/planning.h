@@ -52,6 +52,7 @@ typedef struct Planning
 	bool		replaces_columns;	/* there are some of plain Vars */
 	List	   *expression_columns; /* of ExpressionColumn *, and of LevelColumns *: see level_columns.h */
 	List	   *expression_levels;
+	List	   *own_elements;	/* of OwnElements *: see own_elements.h */
 	List	   *open_matches;	/* of RangeTblEntry *: see table_expressions_open_matches() */
 	int			expression_count;	/* of these that are no child's */
 	List	   *returned_columns;	/* of ReturnedColumns *: see returned_columns.h */

@@ -245,14 +245,12 @@ table_expressions_may_be_column(PlannerInfo *root, Node *node, Index *relid)
 }
 
 Node *
-table_expressions_any_of_element(Index relid, const Node *elements)
+table_expressions_any_of_element(Node *element)
 {
-	Var		   *element = makeVar(relid, 1, exprType(elements), -1, exprCollation(elements), 0);
-
-	if (element->vartype == JSONBOID)
+	if (exprType(element) == JSONBOID)
 		return (Node *) makeFuncExpr(F_JSONB_TYPEOF, TEXTOID, list_make1(element), DEFAULT_COLLATION_OID, InvalidOid,
 									 COERCE_EXPLICIT_CALL);
-	return (Node *) makeFuncExpr(F_CARDINALITY, INT4OID, list_make1(element), InvalidOid, element->varcollid,
+	return (Node *) makeFuncExpr(F_CARDINALITY, INT4OID, list_make1(element), InvalidOid, exprCollation(element),
 								 COERCE_EXPLICIT_CALL);
 }
 
@@ -327,7 +325,8 @@ table_expressions_open_matches(PlannerInfo *root, Index relid)
 		table_expressions_close_matches(root, relid);
 		return NIL;
 	}
-	return read.exprs != NIL ? read.exprs : list_make1(table_expressions_any_of_element(relid, (Node *) call));
+	return read.exprs != NIL ? read.exprs : list_make1(table_expressions_any_of_element(
+		(Node *) makeVar(relid, 1, exprType((Node *) call), -1, exprCollation((Node *) call), 0)));
 }
 
 void

@@ -40,8 +40,8 @@ extern Node *table_expressions_element_column(const PlannerInfo *root, Index rel
 extern bool table_expressions_is_column(const PlannerInfo *root, const Var *var);
 /* The parent's expression as that of a child: of a table, or a member of UNION ALL. */
 extern Node *table_expressions_of_child(PlannerInfo *root, Node *expr, AppendRelInfo *appinfo);
-/* Something small of a document or array, the only column of the relation. */
-extern Node *table_expressions_any_of_element(Index relid, const Node *elements);
+/* Something small of a document or array. */
+extern Node *table_expressions_any_of_element(Node *element);
 /*
  * The expressions by which the level reads the arrays of regexp_matches() in FROM, which is open from here on: they can
  * be columns.  NIL: the relation is another, or an array is read whole.
