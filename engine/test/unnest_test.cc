@@ -4,6 +4,7 @@
 #include <cstring>
 #include <map>
 #include <random>
+#include <set>
 
 #include "support/query.h"
 
@@ -138,6 +139,7 @@ TEST(ListAggregation, RowsHaveTheAggregatesOfTheirElements) {
     const Chunk chunk(first);
     struct Group {
       int64_t rows = 0, sum = 0, summed = 0;
+      std::set<std::string> distinct;
       std::string greatest = "NULL";
     };
     std::map<std::string, Group> groups;
@@ -149,12 +151,13 @@ TEST(ListAggregation, RowsHaveTheAggregatesOfTheirElements) {
         group.sum += std::stoll(row[1]);
         ++group.summed;
       }
+      if (row[2] != "NULL") group.distinct.insert(row[2]);
       if (row[2] != "NULL" && (group.greatest == "NULL" || row[2] > group.greatest)) group.greatest = row[2];
     }
     std::vector<Row> expected;
     for (const auto& [id, group] : groups) {
-      expected.push_back(
-          {id, std::to_string(group.rows), group.summed > 0 ? std::to_string(group.sum) : "NULL", group.greatest});
+      expected.push_back({id, std::to_string(group.rows), group.summed > 0 ? std::to_string(group.sum) : "NULL",
+                          group.greatest, std::to_string(group.distinct.size())});
     }
     PlanBuilder plan({PENUMBRA_INT4, PENUMBRA_TEXT, PENUMBRA_TEXT});
     plan.Unnest(kBoth, false, true);
@@ -164,8 +167,10 @@ TEST(ListAggregation, RowsHaveTheAggregatesOfTheirElements) {
     sum.filter = plan.Call(PENUMBRA_FN_NE, PENUMBRA_BOOL,
                            {plan.Call(PENUMBRA_FN_MOD, PENUMBRA_INT8, {id, three}),
                             plan.Call(PENUMBRA_FN_MOD, PENUMBRA_INT8, {plan.Column(5), three})});
-    plan.AggregateLists({CountStar(), sum, Aggregate(PENUMBRA_AGG_MAX, PENUMBRA_TEXT, plan.Column(4))});
-    plan.Project({plan.Column(0), plan.Column(3), plan.Column(4), plan.Column(5)});
+    PenumbraAggregateCall distinct = Aggregate(PENUMBRA_AGG_COUNT, PENUMBRA_INT8, plan.Column(4));
+    distinct.distinct = true;
+    plan.AggregateLists({CountStar(), sum, Aggregate(PENUMBRA_AGG_MAX, PENUMBRA_TEXT, plan.Column(4)), distinct});
+    plan.Project({plan.Column(0), plan.Column(3), plan.Column(4), plan.Column(5), plan.Column(6)});
     const Output output = test::Run(plan, {{&chunk}, {&second}, {}, static_cast<int>(seed % 3)});
     ASSERT_EQ(output.status.code, PENUMBRA_OK) << output.status.message;
     ASSERT_EQ(Sorted(output.rows), Sorted(expected)) << seed;
@@ -191,10 +196,7 @@ TEST(ListAggregation, PlansThatAreRefused) {
   };
   EXPECT_FALSE(aggregate(count, -1)) << "no unnesting";
   plan.Unnest({{0, PENUMBRA_INT4, false}}, false, false);
-  PenumbraAggregateCall distinct = Aggregate(PENUMBRA_AGG_COUNT, PENUMBRA_INT8, plan.Column(1));
-  EXPECT_FALSE(aggregate(distinct, 0)) << "no count of rows";
-  distinct.distinct = true;
-  EXPECT_FALSE(aggregate(distinct, -1));
+  EXPECT_FALSE(aggregate(Aggregate(PENUMBRA_AGG_COUNT, PENUMBRA_INT8, plan.Column(1)), 0)) << "no count of rows";
   EXPECT_FALSE(aggregate(count, 1)) << "no such call";
   EXPECT_TRUE(aggregate(count, 0));
   EXPECT_FALSE(aggregate(count, 0)) << "twice";

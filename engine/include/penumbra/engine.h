@@ -260,7 +260,7 @@ typedef struct PenumbraGroupRows {
 
 /*
  * Makes the unnesting, which nothing takes yet, one whose rows are the input's, with the aggregates of each row's
- * elements after its columns. Arguments and filters are of the columns that the unnesting had. No call is DISTINCT.
+ * elements after its columns. Arguments and filters are of the columns that the unnesting had.
  * `single`: the call, a count(*), that is at most 1 for each row, or else the execution ends with
  * PENUMBRA_CARDINALITY_VIOLATION; -1: none. False: refused.
  */

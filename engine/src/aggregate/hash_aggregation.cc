@@ -26,6 +26,7 @@
 #include "aggregate/batch_groups.h"
 #include "aggregate/build_row_keys.h"
 #include "aggregate/coded_column.h"
+#include "aggregate/distinct_rows.h"
 #include "aggregate/grouping_sets.h"
 #include "aggregate/hash_aggregation_groups.h"
 #include "function/collation.h"
@@ -119,12 +120,6 @@ class AggregationSink : public Sink {
   }
 
  private:
-  struct Distinct {
-    AggregateCalls::Inputs inputs;
-    std::vector<CodedColumn> coded;  // by argument
-    bool keeps_nulls;                // rows whose arguments are null count
-    std::unique_ptr<GroupAggregation> groups;
-  };
   struct SinkLocal : Sink::Local {
     // Of finest_ if there is one, else of groups_: one for each set, as each remembers what codes mean.
     std::vector<std::unique_ptr<GroupAggregation::Local>> groups;
@@ -141,9 +136,7 @@ class AggregationSink : public Sink {
   void AddAggregate(const AggregateSpec& spec, const DictionaryFinder& find_dictionary);
   int FindOrAddDistinct(const AggregateCalls::Inputs& inputs, bool keeps_nulls,
                         const DictionaryFinder& find_dictionary);
-  void ConsumeDistinct(SinkLocal& local, size_t index, uint32_t rows, EvalContext& context);
   void MergeDistinct(int task);
-  void AddDistinctRows(Distinct& distinct, int task);
 
   void ConsumeGroups(SinkLocal& local, size_t set, uint32_t rows, EvalContext& context);
   bool ConsumeOwnGroups(SinkLocal& local, const Batch& batch, EvalContext& context);
@@ -182,7 +175,7 @@ class AggregationSink : public Sink {
   std::vector<CodedColumn> coded_keys_;
   std::vector<PenumbraType> key_types_;  // as they are grouped: of codes
   AggregateCalls calls_;
-  std::vector<Distinct> distincts_;
+  std::vector<std::unique_ptr<DistinctRows>> distincts_;
   std::vector<SummaryColumn> summary_columns_;
   std::vector<const Expr*> having_;
   std::vector<BuildRowKeys> build_row_keys_;
@@ -214,18 +207,14 @@ void AggregationSink::AddAggregate(const AggregateSpec& spec, const DictionaryFi
 int AggregationSink::FindOrAddDistinct(const AggregateCalls::Inputs& inputs, bool keeps_nulls,
                                        const DictionaryFinder& find_dictionary) {
   for (size_t i = 0; i < distincts_.size(); ++i) {
-    if (distincts_[i].inputs == inputs && distincts_[i].keeps_nulls == keeps_nulls) return static_cast<int>(i);
+    if (distincts_[i]->Is(inputs, keeps_nulls)) return static_cast<int>(i);
   }
-  std::vector<PenumbraType> types = key_types_;
   std::vector<CodedColumn> coded;
-  for (int number : inputs.arguments) {
-    const Expr& argument = calls_.argument(number);
-    coded.push_back(CodedColumnOf(argument, find_dictionary));
-    types.push_back(coded.back().CodeType(argument.type));
-  }
+  for (int argument : inputs.arguments) coded.push_back(CodedColumnOf(calls_.argument(argument), find_dictionary));
+  const auto number = static_cast<int>(distincts_.size());
   distincts_.push_back(
-      {inputs, std::move(coded), keeps_nulls, std::make_unique<GroupAggregation>(types, environment_)});
-  return static_cast<int>(distincts_.size()) - 1;
+      std::make_unique<DistinctRows>(number, key_types_, calls_, inputs, std::move(coded), keeps_nulls, environment_));
+  return number;
 }
 
 std::unique_ptr<Sink::Local> AggregationSink::CreateLocal() {
@@ -235,9 +224,9 @@ std::unique_ptr<Sink::Local> AggregationSink::CreateLocal() {
     local->groups.push_back((finest_ != nullptr ? *finest_ : groups_).CreateLocal());
   }
   if (own_values_key_ >= 0) local->batch_groups = std::make_unique<BatchGroups>(groups_, environment_);
-  for (Distinct& distinct : distincts_) local->distincts.push_back(distinct.groups->CreateLocal());
+  for (const auto& distinct : distincts_) local->distincts.push_back(distinct->groups().CreateLocal());
   local->all_keys.resize(keys_.size());
-  local->keys.resize(key_types_.size() + PENUMBRA_AGGREGATE_ARGUMENTS_MAX);
+  local->keys.resize(key_types_.size());
   return local;
 }
 
@@ -270,7 +259,9 @@ void AggregationSink::Consume(Sink::Local& sink_local, const Batch& batch, EvalC
 
 void AggregationSink::ConsumeGroups(SinkLocal& local, size_t set, uint32_t rows, EvalContext& context) {
   groups_.Consume(*local.groups[set], local.keys.data(), rows, local.values.updates, context.arena);
-  for (size_t i = 0; i < distincts_.size(); ++i) ConsumeDistinct(local, i, rows, context);
+  for (size_t i = 0; i < distincts_.size(); ++i) {
+    distincts_[i]->Consume(*local.distincts[i], local.keys.data(), rows, local.values, context);
+  }
 }
 
 // Those of the batch's groups with these numbers, in their order.
@@ -479,39 +470,10 @@ void AggregationSink::ConsumeSummary(Sink::Local& sink_local, uint32_t rows, con
   groups_.Consume(*local.groups[0], nullptr, 1, local.values.updates, arena);
 }
 
-void AggregationSink::ConsumeDistinct(SinkLocal& local, size_t index, uint32_t rows, EvalContext& context) {
-  const Distinct& distinct = distincts_[index];
-  const RowSelection filtered = local.values.SelectionOf(distinct.inputs.filter, rows);
-  if (filtered.count == 0) return;
-  Vector* arguments = local.keys.data() + key_types_.size();
-  const size_t argument_count = distinct.inputs.arguments.size();
-  for (size_t i = 0; i < argument_count; ++i) {
-    arguments[i] = distinct.coded[i].Encode(local.values.arguments[distinct.inputs.arguments[i]], rows, context.arena);
-    if (arguments[i].is_null_constant() && !distinct.keeps_nulls) return;
-  }
-  std::vector<StateUpdate> no_updates;
-  Vector nulls;  // of any argument
-  if (!distinct.keeps_nulls) nulls.validity = CommonValidity(arguments, argument_count, rows, context.arena);
-  if (filtered.rows == nullptr && nulls.validity == nullptr) {
-    distinct.groups->Consume(*local.distincts[index], local.keys.data(), rows, no_updates, context.arena);
-    return;
-  }
-  uint16_t* selected = context.arena.AllocateArray<uint16_t>(kVectorRows);
-  uint32_t count = 0;
-  VisitValid(nulls, filtered, [&](uint32_t row) { selected[count++] = static_cast<uint16_t>(row); });
-  if (count == 0) return;
-  const size_t key_count = key_types_.size() + argument_count;
-  Vector* keys = context.arena.AllocateArray<Vector>(key_count);
-  for (size_t k = 0; k < key_count; ++k) {
-    keys[k] = Gather(local.keys[k], selected, count, context.arena);
-  }
-  distinct.groups->Consume(*local.distincts[index], keys, count, no_updates, context.arena);
-}
-
 void AggregationSink::Combine(Sink::Local& sink_local) {
   SinkLocal& local = static_cast<SinkLocal&>(sink_local);
   for (const auto& groups : local.groups) (finest_ != nullptr ? *finest_ : groups_).Combine(*groups);
-  for (size_t i = 0; i < distincts_.size(); ++i) distincts_[i].groups->Combine(*local.distincts[i]);
+  for (size_t i = 0; i < distincts_.size(); ++i) distincts_[i]->groups().Combine(*local.distincts[i]);
   dropped_groups_ += local.dropped_groups;
   local.groups.clear();
   local.distincts.clear();
@@ -544,7 +506,7 @@ int AggregationSink::PrepareFinish() {
       return finest_->PrepareMerge();
     }
     for (size_t i = 0; i < distincts_.size(); ++i) {
-      distinct_of_task_.insert(distinct_of_task_.end(), distincts_[i].groups->PrepareMerge(), static_cast<int>(i));
+      distinct_of_task_.insert(distinct_of_task_.end(), distincts_[i]->groups().PrepareMerge(), static_cast<int>(i));
     }
     if (!distinct_of_task_.empty()) return static_cast<int>(distinct_of_task_.size());
   }
@@ -575,42 +537,16 @@ void AggregationSink::RunFinishTask(int task) {
   }
 }
 
+// Rows without duplicates: groups_ consumes them like any rows. The task owns the local until it returns it.
 void AggregationSink::MergeDistinct(int task) {
   const int index = distinct_of_task_[task];
   const int first = static_cast<int>(std::lower_bound(distinct_of_task_.begin(), distinct_of_task_.end(), index) -
                                      distinct_of_task_.begin());
-  distincts_[index].groups->RunMergeTask(task - first);
-  AddDistinctRows(distincts_[index], task - first);
-}
-
-// The groups of a DISTINCT are rows without duplicates: groups_ consumes them like any rows. The task owns the local
-// until it returns it.
-void AggregationSink::AddDistinctRows(Distinct& distinct, int task) {
-  const int index = static_cast<int>(&distinct - distincts_.data());
-  std::unique_ptr<GroupAggregation::Reader> reader = distinct.groups->Open(task);
+  distincts_[index]->groups().RunMergeTask(task - first);
   std::unique_ptr<GroupAggregation::Local> local = TakeLocal();
-  std::vector<char*> rows(kVectorRows);
-  std::vector<Vector> columns(key_types_.size() + distinct.inputs.arguments.size());
-  std::vector<StateUpdate> updates;
-  Arena arena;
-  while (uint32_t count = reader->Next(rows.data())) {
-    environment_.CheckCancelled();
-    arena.Reset();
-    for (size_t i = 0; i < columns.size(); ++i) {
-      columns[i] = distinct.groups->layout().keys.Output(static_cast<int>(i), rows.data(), count, arena);
-    }
-    for (size_t i = 0; i < distinct.coded.size(); ++i) {
-      Vector& argument = columns[key_types_.size() + i];
-      argument = Flatten(distinct.coded[i].Decode(argument, count, arena), count, arena);
-    }
-    updates.clear();
-    for (const AggregateCalls::State& state : calls_.states()) {
-      if (state.distinct != index) continue;
-      const Vector* arguments = CountsDistinctRows(state.spec) ? &kNoArgument : &columns[key_types_.size()];
-      updates.push_back({state.accumulator, arguments, {nullptr, count}});
-    }
-    groups_.Consume(*local, columns.data(), count, updates, arena);
-  }
+  distincts_[index]->Read(task - first, calls_,
+                          [&](const Vector* keys, uint32_t count, const std::vector<StateUpdate>& updates,
+                              Arena& arena) { groups_.Consume(*local, keys, count, updates, arena); });
   ReturnLocal(std::move(local));
 }
 
@@ -735,7 +671,7 @@ SinkStats AggregationSink::stats() const {
   stats.groups = (IsMadeOfFinest() ? 0 : groups_.group_count()) + (ReturnsFinest() ? finest_->group_count() : 0);
   stats.dropped_groups = dropped_groups_;
   stats.spilled_bytes = groups_.spilled_bytes() + (finest_ != nullptr ? finest_->spilled_bytes() : 0);
-  for (const Distinct& distinct : distincts_) stats.spilled_bytes += distinct.groups->spilled_bytes();
+  for (const auto& distinct : distincts_) stats.spilled_bytes += distinct->groups().spilled_bytes();
   return stats;
 }
 

@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "aggregate/aggregate_calls.h"
 #include "plan/plan.h"
 
 namespace penumbra {
@@ -41,10 +40,6 @@ bool Plan::AggregateLists(PenumbraOperator unnest, const PenumbraAggregateCall* 
   std::vector<AggregateSpec> aggregates(std::max(call_count, 0));
   for (int i = 0; i < call_count; ++i) {
     if (!CheckAggregateCall(unnest, calls[i], false, &aggregates[i])) return false;
-    if (DistinctMatters(aggregates[i])) {
-      reason_ = "DISTINCT of elements of lists";
-      return false;
-    }
   }
   Operator& op = operators_[unnest];
   const bool is_counted = single < call_count && (single < 0 || calls[single].function == PENUMBRA_AGG_COUNT_STAR);
