@@ -140,6 +140,7 @@ TEST(ListAggregation, RowsHaveTheAggregatesOfTheirElements) {
     struct Group {
       int64_t rows = 0, sum = 0, summed = 0;
       std::set<std::string> distinct;
+      std::string last = "NULL";
       std::string greatest = "NULL";
     };
     std::map<std::string, Group> groups;
@@ -147,6 +148,7 @@ TEST(ListAggregation, RowsHaveTheAggregatesOfTheirElements) {
     for (const Row& row : lists.Expected(false)) {
       Group& group = groups[row[0]];
       ++group.rows;
+      group.last = row[2];
       if (row[1] != "NULL" && std::stoll(row[3]) % 3 != std::stoll(row[0]) % 3) {
         group.sum += std::stoll(row[1]);
         ++group.summed;
@@ -157,7 +159,7 @@ TEST(ListAggregation, RowsHaveTheAggregatesOfTheirElements) {
     std::vector<Row> expected;
     for (const auto& [id, group] : groups) {
       expected.push_back({id, std::to_string(group.rows), group.summed > 0 ? std::to_string(group.sum) : "NULL",
-                          group.greatest, std::to_string(group.distinct.size())});
+                          group.greatest, std::to_string(group.distinct.size()), group.last});
     }
     PlanBuilder plan({PENUMBRA_INT4, PENUMBRA_TEXT, PENUMBRA_TEXT});
     plan.Unnest(kBoth, false, true);
@@ -169,8 +171,12 @@ TEST(ListAggregation, RowsHaveTheAggregatesOfTheirElements) {
                             plan.Call(PENUMBRA_FN_MOD, PENUMBRA_INT8, {plan.Column(5), three})});
     PenumbraAggregateCall distinct = Aggregate(PENUMBRA_AGG_COUNT, PENUMBRA_INT8, plan.Column(4));
     distinct.distinct = true;
-    plan.AggregateLists({CountStar(), sum, Aggregate(PENUMBRA_AGG_MAX, PENUMBRA_TEXT, plan.Column(4)), distinct});
-    plan.Project({plan.Column(0), plan.Column(3), plan.Column(4), plan.Column(5), plan.Column(6)});
+    const PenumbraSortKey backwards = {.expr = plan.Column(5), .descending = true};
+    PenumbraAggregateCall last = Aggregate(PENUMBRA_AGG_FIRST, PENUMBRA_TEXT, plan.Column(4));
+    last.order = &backwards;
+    last.order_count = 1;
+    plan.AggregateLists({CountStar(), sum, Aggregate(PENUMBRA_AGG_MAX, PENUMBRA_TEXT, plan.Column(4)), distinct, last});
+    plan.Project({plan.Column(0), plan.Column(3), plan.Column(4), plan.Column(5), plan.Column(6), plan.Column(7)});
     const Output output = test::Run(plan, {{&chunk}, {&second}, {}, static_cast<int>(seed % 3)});
     ASSERT_EQ(output.status.code, PENUMBRA_OK) << output.status.message;
     ASSERT_EQ(Sorted(output.rows), Sorted(expected)) << seed;

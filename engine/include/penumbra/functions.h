@@ -149,6 +149,7 @@ typedef enum PenumbraFunction {
   /* of rows in order: PenumbraAggregateCall.order */ \
   X(STRING_AGG, "string_agg", JoinedText, JoinedText, kRows) X(ARRAY_AGG, "array_agg", Array, Array, kRows) \
   X(JSON_AGG, "json_agg", GroupRows, Array, kRows) /* PenumbraGroupRows, of which the caller makes the value */ \
+  X(FIRST, "first", First, Array, kRows) /* the argument of the first row, also if it is null; no aggregate of SQL */ \
   /* of (y, x), as in the standard */ \
   X(CORR, "corr", Pair, Regression, kValues) \
   X(COVAR_POP, "covar_pop", Pair, Regression, kValues) X(COVAR_SAMP, "covar_samp", Pair, Regression, kValues) \

@@ -63,6 +63,10 @@ Result FindArrayResult(const Types& arguments) {
   return arguments.empty() || arguments[0] == PENUMBRA_ARRAY ? std::nullopt : Result(PENUMBRA_ARRAY);
 }
 
+Result FindFirstResult(const Types& arguments) {
+  return arguments.empty() || arguments[0] == PENUMBRA_ARRAY ? std::nullopt : Result(arguments[0]);
+}
+
 Result FindGroupRowsResult(const Types& arguments) {
   const bool has_array = std::find(arguments.begin(), arguments.end(), PENUMBRA_ARRAY) != arguments.end();
   return has_array ? std::nullopt : Result(PENUMBRA_ARRAY);

@@ -1,5 +1,5 @@
-// Aggregates of a group's rows in an order: string_agg, array_agg and json_agg. A state keeps the rows that are
-// aggregated, and with each the beginning of its order's keys. Without keys they stay as they come.
+// Aggregates of a group's rows in an order: string_agg, array_agg, json_agg and the first row. A state keeps the rows
+// that are aggregated, and with each the beginning of its order's keys. Without keys they stay as they come.
 #include <algorithm>
 
 #include "aggregate/array_image.h"
@@ -71,6 +71,7 @@ class CollectingAccumulator : public Accumulator {
 
   Vector Finalize(const AggregateResult& result, const char* const* groups, uint32_t offset, uint32_t count,
                   Arena& arena) const override {
+    if (result.function == PENUMBRA_AGG_FIRST) return ReadFirst(result, groups, offset, count, arena);
     StringRef* values;
     ResultVector out = MakeResult(result.type, count, arena, &values);
     Arena scratch(&result.environment->budget);
@@ -142,6 +143,25 @@ class CollectingAccumulator : public Accumulator {
     state.bytes += layout_.row_bytes() + layout_.StringBytes(entry.row);
   }
 
+  // The first argument of the row that comes first in the order; null without rows.
+  Vector ReadFirst(const AggregateResult& result, const char* const* groups, uint32_t offset, uint32_t count,
+                   Arena& arena) const {
+    SortOrder is_before(keys_, *result.environment);
+    char* nulls = static_cast<char*>(arena.Allocate(layout_.row_bytes()));
+    std::memset(nulls, 0, layout_.row_bytes());
+    layout_.WriteNulls(nulls);
+    const char* rows[kVectorRows];
+    for (uint32_t i = 0; i < count; ++i) {
+      const SortEntry* first = nullptr;
+      StateAt(groups[i] + offset).rows.ForEachBlock([&](const SortEntry* entries, uint32_t entry_count) {
+        for (uint32_t e = 0; e < entry_count; ++e) {
+          if (first == nullptr || is_before(entries[e], *first)) first = &entries[e];
+        }
+      });
+      rows[i] = first == nullptr ? nulls : first->row;
+    }
+    return layout_.Read(0, rows, count, arena);
+  }
   StringRef MakeValue(const AggregateResult& result, const SortEntry* sorted, uint64_t count, Arena& arena) const {
     const ExecutionEnvironment& environment = *result.environment;
     if (result.function == PENUMBRA_AGG_STRING_AGG) return Join(result, sorted, count, arena);

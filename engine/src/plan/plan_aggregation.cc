@@ -66,6 +66,10 @@ bool Plan::CheckCollectingCall(PenumbraOperator input, const PenumbraAggregateCa
     reason_ = "an aggregate of rows with other arguments";
     return false;
   }
+  if (call.function == PENUMBRA_AGG_FIRST && of_window) {
+    reason_ = "the first row of a frame";
+    return false;
+  }
   if (call.order_count == 0 && !of_window) {
     reason_ = kShowsOrder;
     return false;
