@@ -307,6 +307,7 @@ Whole queries run in one plan of the engine, from the scans to the result:
 | `EXISTS`, `IN (SELECT ...)`, `NOT EXISTS` | semi and anti joins |
 | `NOT IN (SELECT ...)` | anti join that knows of NULL |
 | `x < (SELECT agg(...) FROM ... WHERE column = outer.column)`, the same in the target list | aggregation by the columns, joined; without an aggregate a second row is an error |
+| subqueries over the elements of the row's own arrays and documents, as `(SELECT max(x) FROM unnest(outer.list) x)`; [what these may be](documents.md#a-row-for-each-element) | aggregates of each row's list, without a join |
 | subqueries in `FROM`, views, `WITH`; `UNION`, `INTERSECT`, `EXCEPT`, also with `ALL` | part of the plan |
 | `SELECT DISTINCT ON (...)` whose `ORDER BY` goes on after the keys | the first row of each partition |
 | `FETCH FIRST n ROWS WITH TIES` | the rows whose rank is up to n; n and an `OFFSET` are known when the query starts |

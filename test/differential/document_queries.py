@@ -262,6 +262,7 @@ class DocumentQueryGenerator:
             f"(SELECT count(*) FROM {source}{where})::text", f"(SELECT count({value}) FROM {source}{where})::text", f"(SELECT max({value}) FROM {source}{where})",
             f"(SELECT count(DISTINCT {value}) FROM {source}{where})::text", f"(SELECT string_agg({value}, '|') FROM {source}{where})", f"(SELECT array_agg({value}) FROM {source}{where})::text",
             f"(SELECT sum(length({value})) || '/' || count(*) FILTER (WHERE {self.choose.choice(conditions)}) FROM {source}{where})", f"(SELECT {value} FROM {source}{where} LIMIT 1)",
+            f"(SELECT {value} FROM {source}{where} ORDER BY {self.choose.choice(texts)} DESC NULLS LAST, {self.choose.choice(texts)} LIMIT 1)",
             f"(SELECT {value} FROM {source}{where})", f"ARRAY(SELECT {value} FROM {source}{where})::text", f"(SELECT bool_or({condition}) FROM {source})::text",
             f"(EXISTS (SELECT FROM {source}{where}))", f"(NOT EXISTS (SELECT FROM {source}{where}))", f"({outer} {operator} {quantifier} (SELECT {value} FROM {source}{where}))",
             f"({outer} IN (SELECT {value} FROM {source}{where}))", f"({outer} NOT IN (SELECT {value} FROM {source}{where}))",
@@ -278,6 +279,7 @@ class DocumentQueryGenerator:
             f"SELECT id FROM {table} WHERE {own if is_condition else own + ' IS NOT NULL'}", f"SELECT id FROM {table} WHERE {own if is_condition else own + chr(62) + chr(39) + '3' + chr(39)} AND {self.condition()}",
             f"SELECT mood, count({own}), count({other}) FROM {table}{where} GROUP BY 1", f"SELECT id, v FROM {table} ORDER BY {own}::text NULLS FIRST, id LIMIT 20".replace(", v", ""),
             f"SELECT id, n, m FROM {table}, LATERAL (SELECT count(*) AS n, max({self.choose.choice(texts)}) AS m FROM {source} WHERE {self.choose.choice(conditions)}) x{where}",
+            f"SELECT id, n, m FROM {table} {self.choose.choice(('LEFT', 'INNER'))} JOIN LATERAL (SELECT {self.choose.choice(texts)} AS n, {self.choose.choice(texts)} AS m FROM {source} WHERE {self.choose.choice(conditions)} ORDER BY {self.choose.choice(texts)} LIMIT 1) x ON true{where}",
             f"SELECT m, count(*), sum(n) FROM {table} LEFT JOIN LATERAL (SELECT count(*) AS n, min({self.choose.choice(texts)}) AS m FROM {source}) x ON true{where} GROUP BY 1",
         ))  # fmt: skip
 

@@ -9,6 +9,7 @@
  *
  *	(SELECT sum(v) ...)		sum(v)
  *	(SELECT v ...)			the only v, of elements of which more than one is an error
+ *	(SELECT v ... LIMIT 1)	(array_agg(v ORDER BY keys, number))[1]; of equal keys PostgreSQL, too, takes the first
  *	EXISTS (SELECT ...)		count(*) > 0
  *	x < ANY (SELECT v ...)	bool_or(x < v), false without elements, NULL if it is not true and
  *							one comparison is NULL
@@ -32,6 +33,7 @@
 #include "optimizer/optimizer.h"
 #include "parser/parse_oper.h"
 #include "utils/fmgroids.h"
+#include "utils/lsyscache.h"
 
 #include "cache/list_image.h"
 #include "query/paths/element_subqueries.h"
@@ -149,26 +151,66 @@ add_count(ListAggregation *made, Node *condition)
 	return add_filtered(made, pipeline_aggref(F_COUNT_, INT8OID, NULL, InvalidOid), condition);
 }
 
+/* The elements' number as the last key of the aggregate's order. */
+static void
+add_number_to_order(ListAggregation *made, Aggref *aggref)
+{
+	SortGroupClause *clause = makeNode(SortGroupClause);
+	TargetEntry *number = makeTargetEntry((Expr *) number_of_elements(made), list_length(aggref->args) + 1, NULL, true);
+	bool		is_hashable;
+
+	number->ressortgroupref = clause->tleSortGroupRef = list_length(aggref->args) + 1;
+	get_sort_group_operators(INT8OID, true, true, false, &clause->sortop, &clause->eqop, NULL, &is_hashable);
+	aggref->args = lappend(aggref->args, number);
+	aggref->aggorder = lappend(aggref->aggorder, clause);
+}
+
 /* PostgreSQL's aggregates may show the order of elements. */
 static Aggref *
 in_order_of_elements(ListAggregation *made, const Aggref *given)
 {
 	Aggref	   *aggref = copyObject(unconstify(Aggref *, given));
 	PenumbraAggregate known;
-	SortGroupClause *clause;
-	TargetEntry *number;
-	bool		is_hashable;
 
 	if (aggref->aggkind != AGGKIND_NORMAL || aggref->aggorder != NIL || aggref->aggdistinct != NIL ||
 		(function_map_aggregate(aggref, &known) && !aggregate_shows_row_order(aggref)))
 		return aggref;
-	clause = makeNode(SortGroupClause);
-	number = makeTargetEntry((Expr *) number_of_elements(made), list_length(aggref->args) + 1, NULL, true);
-	number->ressortgroupref = clause->tleSortGroupRef = 1;
-	get_sort_group_operators(INT8OID, true, true, false, &clause->sortop, &clause->eqop, NULL, &is_hashable);
-	aggref->args = lappend(aggref->args, number);
-	aggref->aggorder = list_make1(clause);
+	add_number_to_order(made, aggref);
 	return aggref;
+}
+
+/* What stands for the value of the first element; NULL: there are no arrays of it. */
+static Node *
+add_first(ListAggregation *made, Node *value)
+{
+	Oid			type = exprType(value);
+	Oid			array_type = get_array_type(type);
+	Aggref	   *array = pipeline_aggref(F_ARRAY_AGG_ANYNONARRAY, array_type, value, exprCollation(value));
+	SubscriptingRef *first = makeNode(SubscriptingRef);
+	List	   *keys = normalize(made, made->own->sort_exprs);
+	ListCell   *lc;
+
+	if (!OidIsValid(array_type))
+		return NULL;
+	foreach(lc, keys)
+	{
+		SortGroupClause *clause = copyObject(list_nth(made->own->sort_clauses, foreach_current_index(lc)));
+		TargetEntry *key = makeTargetEntry(lfirst(lc), list_length(array->args) + 1, NULL, true);
+
+		key->ressortgroupref = clause->tleSortGroupRef = list_length(array->args) + 1;
+		array->args = lappend(array->args, key);
+		array->aggorder = lappend(array->aggorder, clause);
+	}
+	add_number_to_order(made, array);
+	if (made->conditions != NIL)
+		array->aggfilter = make_ands_explicit(list_copy(made->conditions));
+	first->refcontainertype = array_type;
+	first->refelemtype = first->refrestype = type;
+	first->reftypmod = exprTypmod(value);
+	first->refcollid = exprCollation(value);
+	first->refupperindexpr = list_make1(pipeline_int4(1));
+	first->refexpr = (Expr *) array;
+	return (Node *) add_aggregate(made, (Node *) first);
 }
 
 static Node *
@@ -179,7 +221,7 @@ add_aggregates_mutator(Node *node, void *made)
 	return node == NULL ? NULL : expression_tree_mutator(node, add_aggregates_mutator, made);
 }
 
-/* What stands for x operator ANY (subquery), or ALL. */
+/* What stands for x operator ANY (subquery), or ALL; NULL: values that the test does not read could fail. */
 static Node *
 add_test(ListAggregation *made, const SubPlan *subplan, bool needs_null)
 {
@@ -190,6 +232,8 @@ add_test(ListAggregation *made, const SubPlan *subplan, bool needs_null)
 	Node	   *decision = pipeline_coalesce((Node *) add_filtered(made, decided, NULL), makeBoolConst(!is_any, false));
 	Node	   *unknown;
 
+	if (expr_can_fail((Node *) values.values) && !rel_pipeline_has_param(subplan->testexpr, values.params))
+		return NULL;
 	if (!needs_null)
 		return decision;
 	unknown = pipeline_compare_int8(add_count(made, pipeline_null_test(copyObject(test), IS_NULL)),
@@ -216,7 +260,7 @@ add_value(ListAggregation *made, const SubPlan *subplan, bool is_positive)
 		case ANY_SUBLINK:
 		case ALL_SUBLINK:
 			/* of ANY NULL counts as false where the bool_or() does not know it, of ALL it does not */
-			return made->own->has_aggregates ? NULL
+			return made->own->has_aggregates || made->own->is_first ? NULL
 				: add_test(made, subplan, !is_positive || subplan->subLinkType == ALL_SUBLINK);
 		case EXPR_SUBLINK:
 			value = normalize(made, linitial(made->own->values));
@@ -225,6 +269,8 @@ add_value(ListAggregation *made, const SubPlan *subplan, bool is_positive)
 				made->ends_early = false;
 				return add_aggregates_mutator(value, made);
 			}
+			if (made->own->is_first)
+				return add_first(made, value);
 			made->is_single = true;
 			value = (Node *) add_aggregate(made, value);
 			(void) add_count(made, NULL);
@@ -297,14 +343,30 @@ element_subqueries_apply(PlannerInfo *root, RelPipeline *planned, const SubplanU
 }
 
 bool
-element_subqueries_join_lateral(PlannerInfo *root, RelPipeline *planned, const RelOptInfo *rel, List **columns)
+element_subqueries_join_lateral(PlannerInfo *root, RelPipeline *planned, const RelOptInfo *rel, bool is_left,
+								List **columns)
 {
 	ListAggregation made;
+	Node	   *has_row = NULL;
+	ListCell   *lc;
 
 	if (!begin(&made, root, planned, rel->subroot, root->simple_rte_array[rel->relid]->eref->aliasname) ||
-		!made.own->has_aggregates)
+		!(made.own->has_aggregates || made.own->is_first))
 		return false;
-	*columns = (List *) add_aggregates_mutator(normalize(&made, made.own->values), &made);
+	*columns = NIL;
+	foreach(lc, (List *) normalize(&made, made.own->values))
+	{
+		Node	   *value = made.own->is_first ? add_first(&made, lfirst(lc)) : add_aggregates_mutator(lfirst(lc), &made);
+
+		if (value == NULL)
+			return false;
+		*columns = lappend(*columns, value);
+	}
+	made.ends_early = made.own->is_first;
+	if (made.own->is_first && !is_left)
+		has_row = pipeline_compare_int8(add_count(&made, NULL), BTGreaterStrategyNumber, 0);
 	add_stage(&made, planned);
+	if (has_row != NULL)
+		pipeline_add_stage(planned->pipeline, PIPELINE_FILTER, list_make1(has_row));
 	return true;
 }

@@ -20,8 +20,8 @@
  */
 extern bool element_subqueries_apply(PlannerInfo *root, RelPipeline *planned, const SubplanUse *use, Replacements *done,
 									 Node **value);
-/* The same of a LATERAL subquery in FROM, which has one row for each: its columns. */
+/* The same of a LATERAL subquery in FROM, which has at most one row for each: its columns. */
 extern bool element_subqueries_join_lateral(PlannerInfo *root, RelPipeline *planned, const RelOptInfo *rel,
-											List **columns);
+											bool is_left, List **columns);
 
 #endif							/* PENUMBRA_ELEMENT_SUBQUERIES_H */

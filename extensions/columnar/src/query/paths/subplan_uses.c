@@ -14,6 +14,7 @@
 
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
+#include "optimizer/clauses.h"
 #include "optimizer/optimizer.h"
 
 #include "query/paths/decorrelation.h"
@@ -61,25 +62,46 @@ find_in_bool_expr(const BoolExpr *expr, SubplanUses *found)
 	}
 }
 
+static Node *
+put_operand_mutator(Node *node, void *operand)
+{
+	if (node == NULL)
+		return NULL;
+	return IsA(node, CaseTestExpr) ? copyObject((Node *) operand)
+		: expression_tree_mutator(node, put_operand_mutator, operand);
+}
+
+/* Where what stands for an operand may be another one's, or a copy would not be found by its address. */
+static bool
+hides_operand_walker(Node *node, void *context)
+{
+	return node != NULL && (IsA(node, CaseExpr) || IsA(node, ArrayCoerceExpr) || IsA(node, SubPlan) ||
+							IsA(node, AlternativeSubPlan) || expression_tree_walker(node, hides_operand_walker, context));
+}
+
 static void
 find_in_case(const CaseExpr *expr, SubplanUses *found)
 {
 	ListCell   *lc;
 
 	(void) find_uses_walker((Node *) expr->arg, found);
-	/* What a WHEN compares with the operand has no meaning outside. */
-	found->is_guard_unknown |= expr->arg != NULL;
 	foreach(lc, expr->args)
 	{
 		const CaseWhen *when = lfirst_node(CaseWhen, lc);
+		Node	   *condition = (Node *) when->expr;
 		List	   *guards;
 
+		if (expr->arg != NULL)
+		{
+			found->is_guard_unknown |= contain_subplans((Node *) expr->arg) || hides_operand_walker(condition, NULL);
+			condition = put_operand_mutator(condition, expr->arg);
+		}
 		(void) find_uses_walker((Node *) when->expr, found);
 		guards = found->guards;
-		add_guard(found, (Node *) when->expr, IS_NOT_TRUE);
+		add_guard(found, condition, IS_NOT_TRUE);
 		(void) find_uses_walker((Node *) when->result, found);
 		found->guards = guards;
-		add_guard(found, (Node *) when->expr, IS_TRUE);
+		add_guard(found, condition, IS_TRUE);
 	}
 	(void) find_uses_walker((Node *) expr->defresult, found);
 }

@@ -892,7 +892,7 @@ subplans_join_lateral(PlannerInfo *root, RelPipeline *planned, RelOptInfo *rel, 
 
 	if (rel->subplan_params == NIL)
 		return false;
-	if (element_subqueries_join_lateral(root, planned, rel, &columns))
+	if (element_subqueries_join_lateral(root, planned, rel, is_left, &columns))
 	{
 		add_columns_of_elements(root, planned, rel, before, columns);
 		planned->rows = result_rows;

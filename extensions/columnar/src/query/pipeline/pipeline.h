@@ -59,7 +59,8 @@ typedef struct PipelineStage
 	List	   *names;			/* of a projection: what its outputs are called above; NIL: as they are; what
 								 * a mark join adds, or the number of the grouping set; of
 								 * unnesting the elements, and their number if there is one more */
-	List	   *aggrefs;		/* of an aggregation; a window's WindowFuncs */
+	List	   *aggrefs;		/* of an aggregation; a window's WindowFuncs; of unnesting those of each row's elements:
+								 * then the rows stay, and a value that is no aggregate is of the only element */
 	List	   *frames;			/* of a window: WindowClauses with their number and frame, and nothing else */
 	List	   *grouping_sets;	/* of an aggregation: integer lists of places in exprs, or NIL */
 	List	   *sort_flags;		/* integers, by sort key */
@@ -82,7 +83,8 @@ typedef struct PipelineStage
 	bool		is_distinct;	/* of a recursion: UNION */
 	bool		gives_late;		/* of a recursion: all rows are read, and none leaves before the last is there */
 	bool		takes_any_calls;	/* while planning, of a filter: PostgreSQL would evaluate it for each row, too */
-	bool		may_refuse_lists;	/* of unnesting, which is an inner or left join with each row's lists, in exprs */
+	bool		may_refuse_lists;	/* of unnesting, which is an inner or left join with each row's lists, in exprs; of
+									 * aggregates of each row SINGLE says that the last counts one element at most */
 	List	   *join_keys;		/* OpExprs: an equality of a probe side's and a build side's expression; DistinctExprs
 								 * of such ones: IS NOT DISTINCT FROM */
 	double		probe_rows;		/* of a join: that are expected to go in; 0: not known */

@@ -60,6 +60,16 @@ translate_only_value(Translation *translation, Node *value, PenumbraAggregateCal
 	return true;
 }
 
+static bool
+translate_call_of_elements(Translation *translation, Node *node, PenumbraAggregateCall *call, bool *is_other_form)
+{
+	if (IsA(node, Aggref))
+		return translate_aggregate(translation, (Aggref *) node, call, is_other_form);
+	if (IsA(node, SubscriptingRef) && IsA(((SubscriptingRef *) node)->refexpr, Aggref))
+		return translate_first_value(translation, (Aggref *) ((SubscriptingRef *) node)->refexpr, call);
+	return translate_only_value(translation, node, call);
+}
+
 /* Makes the values of aggregates that the engine computes in another form. */
 static bool
 add_values(Translation *translation, const PipelineStage *stage, int before, const bool *is_other_form)
@@ -96,8 +106,7 @@ add_aggregates(Translation *translation, PipelineStage *stage, const StageInput 
 	{
 		int			i = foreach_current_index(lc);
 
-		if (!(IsA(lfirst(lc), Aggref) ? translate_aggregate(translation, lfirst(lc), &calls[i], &is_other_form[i])
-			  : translate_only_value(translation, lfirst(lc), &calls[i])))
+		if (!translate_call_of_elements(translation, lfirst(lc), &calls[i], &is_other_form[i]))
 			return false;
 		has_other_form |= is_other_form[i];
 	}

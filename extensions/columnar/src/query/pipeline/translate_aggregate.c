@@ -488,3 +488,18 @@ translate_aggregate(Translation *translation, Aggref *aggref, PenumbraAggregateC
 	}
 	return call->function != PENUMBRA_AGG_JSON_AGG || collected_call_filter(translation, call);
 }
+
+bool
+translate_first_value(Translation *translation, Aggref *array, PenumbraAggregateCall *call)
+{
+	call->function = PENUMBRA_AGG_FIRST;
+	call->filter = -1;
+	call->arguments[0] = translate_expr(translation, (Node *) linitial_node(TargetEntry, array->args)->expr);
+	call->argument_count = 1;
+	if (call->arguments[0] < 0 || !translate_rows_order(translation, array, call))
+		return false;
+	call->result = penumbra_plan_expr_type(translation->plan, call->arguments[0]);
+	if (array->aggfilter != NULL)
+		call->filter = translate_expr(translation, (Node *) array->aggfilter);
+	return array->aggfilter == NULL || call->filter >= 0;
+}

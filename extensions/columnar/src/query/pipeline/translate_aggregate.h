@@ -20,6 +20,8 @@ extern bool aggregate_shows_row_order(const Aggref *aggref);
  */
 extern bool translate_aggregate(Translation *translation, Aggref *aggref, PenumbraAggregateCall *call,
 								bool *is_other_form);
+/* The first element of an array_agg() in an order, without the array. */
+extern bool translate_first_value(Translation *translation, Aggref *array, PenumbraAggregateCall *call);
 extern PenumbraExpr translate_aggregate_value(Translation *translation, Aggref *aggref, PenumbraExpr computed);
 
 #endif							/* PENUMBRA_TRANSLATE_AGGREGATE_H */

@@ -337,7 +337,7 @@ static bool
 find_in_own_elements(FindContext *around, OwnElements *own, Node *test)
 {
 	FindContext context = {.root = around->root};
-	List	   *exprs = list_concat_copy(own->conditions, own->values);
+	List	   *exprs = list_concat(list_concat_copy(own->conditions, own->values), own->sort_exprs);
 
 	/* what is read of the elements says how many there are */
 	if (!reads_set_walker((Node *) exprs, NULL))
@@ -381,7 +381,7 @@ find_in_lateral(FindContext *context, const RelOptInfo *rel)
 		values = lappend(values, item->item);
 	}
 	own = own_elements_of(rel->subroot, params, values);
-	if (own != NULL && own->has_aggregates)
+	if (own != NULL && (own->has_aggregates || own->is_first))
 		(void) find_in_own_elements(context, own, NULL);
 }
 

@@ -12,6 +12,7 @@
 #include "nodes/nodeFuncs.h"
 #include "optimizer/clauses.h"
 #include "optimizer/optimizer.h"
+#include "optimizer/tlist.h"
 #include "utils/lsyscache.h"
 
 #include "cache/cache.h"
@@ -172,13 +173,22 @@ only_relation(const Node *jointree, List **conditions)
 }
 
 static bool
+is_one(const Node *count)
+{
+	const Const *constant = (const Const *) count;
+
+	return IsA(count, Const) && !constant->constisnull && DatumGetInt64(constant->constvalue) == 1;
+}
+
+static bool
 is_simple(const PlannerInfo *subroot)
 {
 	const Query *query = subroot->parse;
 
 	return query->commandType == CMD_SELECT && query->setOperations == NULL && query->groupClause == NIL &&
 		query->groupingSets == NIL && query->havingQual == NULL && !query->hasWindowFuncs &&
-		query->distinctClause == NIL && query->limitCount == NULL && query->limitOffset == NULL &&
+		query->distinctClause == NIL && query->limitOffset == NULL &&
+		(query->limitCount == NULL || is_one(query->limitCount)) &&
 		query->rowMarks == NIL && query->cteList == NIL && subroot->init_plans == NIL;
 }
 
@@ -211,10 +221,14 @@ own_elements_of(PlannerInfo *subroot, List *params, List *values)
 		if (!entry->resjunk)
 			own->values = lappend(own->values, around_mutator((Node *) entry->expr, &context));
 	}
+	own->is_first = subroot->parse->limitCount != NULL && !own->has_aggregates;
+	own->sort_clauses = own->is_first ? subroot->parse->sortClause : NIL;
+	own->sort_exprs = (List *) around_mutator((Node *) get_sortgrouplist_exprs(own->sort_clauses,
+																			   subroot->processed_tlist), &context);
 	own->call = (FuncExpr *) around_mutator((Node *) call, &context);
 	own->any_value = around_mutator(any_value(&context, call), &context);
 	if (context.has_others || contain_volatile_functions((Node *) own->conditions) ||
-		contain_volatile_functions((Node *) own->values) || !contain_var_clause((Node *) own->call))
+		contain_volatile_functions((Node *) own->values) || contain_volatile_functions((Node *) own->sort_exprs) || !contain_var_clause((Node *) own->call))
 		return NULL;
 	return own;
 }

@@ -30,6 +30,9 @@ typedef struct OwnElements
 	List	   *conditions;		/* conjuncts */
 	List	   *values;			/* what the subquery returns; of aggregates, if has_aggregates: then in one row */
 	bool		has_aggregates;
+	bool		is_first;		/* LIMIT 1: of the first element, by the next two */
+	List	   *sort_clauses;	/* SortGroupClauses, whose keys are the expressions */
+	List	   *sort_exprs;
 	List	   *read;			/* all of these, or something of the elements if they read none */
 } OwnElements;
 
