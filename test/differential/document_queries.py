@@ -237,7 +237,7 @@ class DocumentQueryGenerator:
 
     def _own_elements(self) -> tuple[str, list[str], list[str]]:
         """A function in FROM of a row's own array or document, texts of its elements, and conditions."""
-        is_list, is_object = ("CASE jsonb_typeof({0}) WHEN '{1}' THEN {0} END".format(value, kind) for value, kind in (("doc -> 'list'", "array"), ("doc", "object")))
+        is_list, is_object = (f"CASE jsonb_typeof({value}) WHEN '{kind}' THEN {value} END" for value, kind in (("doc -> 'list'", "array"), ("doc", "object")))
         number = self.choose.choice(("0", "1", "3", "7"))
         texts = ["e", "upper(e)", "left(e, 1)", "e || mood"], ["e > 'g'", "e IS NULL", "e LIKE '%e%'", f"length(e) > {number}", "e = ANY (texts[2:3])", "e <> mood::text"]
         documents = ["e ->> 'a'", "e #>> '{}'", "jsonb_typeof(e)", "e ->> 0"], ["e ->> 'a' = '1'", "jsonb_typeof(e) = 'number'", "e ? 'a'", "e @> '1'", f"length(e #>> '{{}}') > {number}"]
@@ -267,7 +267,7 @@ class DocumentQueryGenerator:
             f"(EXISTS (SELECT FROM {source}{where}))", f"(NOT EXISTS (SELECT FROM {source}{where}))", f"({outer} {operator} {quantifier} (SELECT {value} FROM {source}{where}))",
             f"({outer} IN (SELECT {value} FROM {source}{where}))", f"({outer} NOT IN (SELECT {value} FROM {source}{where}))",
             f"(CASE WHEN {self.condition()} THEN (SELECT {value} FROM {source}{where}) END)", f"({self.condition()} OR EXISTS (SELECT FROM {source}{where}))",
-            f"(CASE WHEN jsonb_typeof(doc -> 'list') = 'array' THEN (SELECT max(e #>> '{{}}') FROM jsonb_array_elements(doc -> 'list') e) END)",
+            "(CASE WHEN jsonb_typeof(doc -> 'list') = 'array' THEN (SELECT max(e #>> '{}') FROM jsonb_array_elements(doc -> 'list') e) END)",
         ))  # fmt: skip
 
     def _query_of_own_elements(self, table: str, where: str) -> str:

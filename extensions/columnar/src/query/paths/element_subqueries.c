@@ -37,7 +37,6 @@
 
 #include "cache/list_image.h"
 #include "query/paths/element_subqueries.h"
-#include "query/paths/subplans.h"
 #include "query/pipeline/can_fail.h"
 #include "query/pipeline/cost.h"
 #include "query/pipeline/function_map.h"
@@ -128,7 +127,7 @@ begin(ListAggregation *made, PlannerInfo *root, const RelPipeline *planned, cons
 static Var *
 add_aggregate(ListAggregation *made, Node *aggregate)
 {
-	return subplans_add_name(made->name, aggregate, &made->aggregates, &made->columns);
+	return relation_number_add_column(made->name, aggregate, &made->aggregates, &made->columns);
 }
 
 /* Of the elements that pass the conditions, the aggregate's own and another. */
@@ -295,7 +294,7 @@ add_guarded_lists(ListAggregation *made, RelPipeline *planned, List *guards)
 	ListCell   *lc;
 
 	foreach(lc, made->lists)
-		lfirst(lc) = subplans_add_name(made->name, subplan_uses_guarded(lfirst(lc), guards), &exprs, &names);
+		lfirst(lc) = relation_number_add_column(made->name, subplan_uses_guarded(lfirst(lc), guards), &exprs, &names);
 	pipeline_add_stage(planned->pipeline, PIPELINE_PROJECTION, exprs)->names = names;
 	cost_add_filter(planned, list_length(made->lists), planned->rows);
 }
@@ -356,7 +355,8 @@ element_subqueries_join_lateral(PlannerInfo *root, RelPipeline *planned, const R
 	*columns = NIL;
 	foreach(lc, (List *) normalize(&made, made.own->values))
 	{
-		Node	   *value = made.own->is_first ? add_first(&made, lfirst(lc)) : add_aggregates_mutator(lfirst(lc), &made);
+		Node	   *value = made.own->is_first ? add_first(&made, lfirst(lc))
+			: add_aggregates_mutator(lfirst(lc), &made);
 
 		if (value == NULL)
 			return false;

@@ -98,7 +98,7 @@ name_all(List *exprs, const char *name, List **names)
 	ListCell   *lc;
 
 	foreach(lc, exprs)
-		(void) subplans_add_name(number, lfirst(lc), &named, names);
+		(void) relation_number_add_column(number, lfirst(lc), &named, names);
 }
 
 bool

@@ -127,10 +127,10 @@ add_bounds(const SubPlan *subplan, SubqueryRows *rows, Node *value, Oid collatio
 		list_make4(all, values, least, greatest);
 	cost_add_aggregation(planned, list_length(keys), 4, keys == NIL ? 1 : planned->rows);
 	planned->pipeline->top->rows = planned->rows;
-	bounds->rows = subplans_add_name(name, (Node *) all, &exprs, &names);
-	bounds->values = subplans_add_name(name, (Node *) values, &exprs, &names);
-	bounds->least = subplans_add_name(name, (Node *) least, &exprs, &names);
-	bounds->greatest = subplans_add_name(name, (Node *) greatest, &exprs, &names);
+	bounds->rows = relation_number_add_column(name, (Node *) all, &exprs, &names);
+	bounds->values = relation_number_add_column(name, (Node *) values, &exprs, &names);
+	bounds->least = relation_number_add_column(name, (Node *) least, &exprs, &names);
+	bounds->greatest = relation_number_add_column(name, (Node *) greatest, &exprs, &names);
 	pipeline_add_stage(planned->pipeline, PIPELINE_PROJECTION, list_concat(exprs, keys))->names =
 		list_concat(names, keys);
 	return true;

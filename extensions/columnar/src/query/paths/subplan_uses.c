@@ -76,7 +76,8 @@ static bool
 hides_operand_walker(Node *node, void *context)
 {
 	return node != NULL && (IsA(node, CaseExpr) || IsA(node, ArrayCoerceExpr) || IsA(node, SubPlan) ||
-							IsA(node, AlternativeSubPlan) || expression_tree_walker(node, hides_operand_walker, context));
+							IsA(node, AlternativeSubPlan) ||
+							expression_tree_walker(node, hides_operand_walker, context));
 }
 
 static void

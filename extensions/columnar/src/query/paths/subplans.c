@@ -83,19 +83,6 @@ typedef struct Subquery
 	bool		may_default;	/* the values over no rows can stand for a missing row */
 } Subquery;
 
-Var *
-subplans_add_name(Index name, Node *expr, List **exprs, List **names)
-{
-	RangeTblEntry *rte = list_nth(planning_current()->names, name - 1);
-	int			number = list_length(rte->eref->colnames) + 1;
-	Var		   *var = makeVar(name, number, exprType(expr), exprTypmod(expr), exprCollation(expr), 0);
-
-	rte->eref->colnames = lappend(rte->eref->colnames, makeString(psprintf("col%d", number)));
-	*exprs = lappend(*exprs, expr);
-	*names = lappend(*names, var);
-	return var;
-}
-
 /* What is left of an expression of aggregates over no rows. */
 static Node *
 over_no_rows_mutator(Node *node, void *context)
@@ -191,7 +178,7 @@ add_keys(const Subquery *subquery, List *dependences, Index name, List **exprs, 
 		const Dependence *dependence = lfirst(lc);
 		OpExpr	   *key = copyObject(dependence->equality);
 
-		key->args = list_make2(subplans_add_name(name, dependence->column, exprs, names),
+		key->args = list_make2(relation_number_add_column(name, dependence->column, exprs, names),
 							   decorrelation_replace(dependence->outer, &arguments));
 		*keys = lappend(*keys, key);
 	}
@@ -222,7 +209,7 @@ find_values(const Subquery *subquery, ParamValues *values, RelPipeline *planned)
 	cost_add_aggregation(planned, list_length(keys), 0, planned->rows);
 	name = relation_number_add(psprintf("%s_values", subquery->name), NULL);
 	foreach(lc, subquery->args)
-		(void) subplans_add_name(name, lfirst(lc), &exprs, &values->columns);
+		(void) relation_number_add_column(name, lfirst(lc), &exprs, &values->columns);
 	values->stage = pipeline_add_stage(planned->pipeline, PIPELINE_PROJECTION, exprs);
 	values->stage->names = values->columns;
 	return true;
@@ -345,7 +332,7 @@ find_rows(const Subquery *subquery, SubqueryRows *rows)
 		}
 		rows->defaults = lappend(rows->defaults, constant);
 		if (!stage_scan_is_position(output))
-			output = (Node *) subplans_add_name(name, output, &exprs, &names);
+			output = (Node *) relation_number_add_column(name, output, &exprs, &names);
 		else if (pipeline_find_expr(exprs, output) < 0)
 		{
 			exprs = lappend(exprs, output);
@@ -469,8 +456,8 @@ join_matches(RelPipeline *planned, const SubPlan *subplan, const SubqueryRows *r
 	List	   *exprs = NIL;
 
 	if (kind == PENUMBRA_JOIN_MARK)
-		*mark = (Node *) subplans_add_name(relation_number_add(subplan->plan_name, NULL), makeBoolConst(false, true),
-										   &exprs, &stage->names);
+		*mark = (Node *) relation_number_add_column(relation_number_add(subplan->plan_name, NULL),
+													makeBoolConst(false, true), &exprs, &stage->names);
 	return stage;
 }
 

@@ -27,9 +27,6 @@ typedef struct SubqueryRows
 /* outer: the rows around the subquery.  False: they cannot be had for all Params at once. */
 extern bool subplans_find_rows(PlannerInfo *root, const RelPipeline *outer, const SubPlan *subplan, SubqueryRows *rows);
 
-/* Adds a column to the expressions, and to the names a Var of the relation for it. */
-extern Var *subplans_add_name(Index name, Node *expr, List **exprs, List **names);
-
 /* Joins the pipeline with the subquery's rows, as the probe side or as the build side. */
 extern void subplans_join_rows(RelPipeline *planned, const SubqueryRows *rows, PenumbraJoinKind kind,
 							   List *keys, bool probes);

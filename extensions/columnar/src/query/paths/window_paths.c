@@ -271,7 +271,7 @@ window_paths_keep_peers(PipelineStage *stage)
 			continue;
 		copy->names = list_copy(copy->names != NIL ? copy->names : copy->exprs);
 		copy->exprs = list_copy(copy->exprs);
-		name = (Node *) subplans_add_name(relation_number_add("ordered", NULL), name, &copy->exprs, &copy->names);
+		name = (Node *) relation_number_add_column(relation_number_add("ordered", NULL), name, &copy->exprs, &copy->names);
 	}
 	stage->inputs = list_make1(lower);
 	stage->exprs = lappend(stage->exprs, name);

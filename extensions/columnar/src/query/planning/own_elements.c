@@ -228,7 +228,8 @@ own_elements_of(PlannerInfo *subroot, List *params, List *values)
 	own->call = (FuncExpr *) around_mutator((Node *) call, &context);
 	own->any_value = around_mutator(any_value(&context, call), &context);
 	if (context.has_others || contain_volatile_functions((Node *) own->conditions) ||
-		contain_volatile_functions((Node *) own->values) || contain_volatile_functions((Node *) own->sort_exprs) || !contain_var_clause((Node *) own->call))
+		contain_volatile_functions((Node *) own->values) || contain_volatile_functions((Node *) own->sort_exprs) ||
+		!contain_var_clause((Node *) own->call))
 		return NULL;
 	return own;
 }

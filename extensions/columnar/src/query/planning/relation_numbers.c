@@ -99,6 +99,19 @@ relation_number_add(const char *alias, const char *column)
 	return list_length(planning->names);
 }
 
+Var *
+relation_number_add_column(Index number, Node *expr, List **exprs, List **names)
+{
+	RangeTblEntry *rte = list_nth(planning_current()->names, number - 1);
+	int			column = list_length(rte->eref->colnames) + 1;
+	Var		   *var = makeVar(number, column, exprType(expr), exprTypmod(expr), exprCollation(expr), 0);
+
+	rte->eref->colnames = lappend(rte->eref->colnames, makeString(psprintf("col%d", column)));
+	*exprs = lappend(*exprs, expr);
+	*names = lappend(*names, var);
+	return var;
+}
+
 const PlaceHolderInfo *
 relation_numbers_find_placeholder(const PlannerInfo *root, const PlaceHolderVar *placeholder)
 {

@@ -25,6 +25,8 @@ extern RelOptInfo *relation_number_rel(const PlannerInfo *root, Index number);
 extern RangeTblEntry *relation_numbers_set_operation(PlannerInfo *root);
 /* One of its own, with a column. */
 extern Index relation_number_add(const char *alias, const char *column);
+/* Another column of such a one, for the expression, which is added to the expressions, and its Var to the names. */
+extern Var *relation_number_add_column(Index number, Node *expr, List **exprs, List **names);
 /*
  * A copy of the expression of this query level for a pipeline: Vars renumbered, and nothing of outer joins
  * in them.  A PlaceHolderVar, which a plan cannot hold, becomes a NamedArgExpr
