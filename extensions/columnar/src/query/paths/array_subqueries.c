@@ -42,27 +42,62 @@ can_aggregate(const SubLink *sublink)
 		OidIsValid(get_array_type(type));
 }
 
+/* Whether the rows are those of a function in FROM, and an aggregate can order them and make them distinct itself. */
+static bool
+are_of_function(const Query *rows)
+{
+	return list_length(rows->rtable) == 1 && linitial_node(RangeTblEntry, rows->rtable)->rtekind == RTE_FUNCTION &&
+		!rows->hasAggs && !rows->hasWindowFuncs && !rows->hasTargetSRFs && rows->groupClause == NIL &&
+		rows->groupingSets == NIL && rows->havingQual == NULL && rows->setOperations == NULL &&
+		rows->limitCount == NULL && rows->limitOffset == NULL && rows->cteList == NIL && rows->rowMarks == NIL &&
+		(rows->distinctClause == NIL || (!rows->hasDistinctOn && rows->sortClause != NIL));
+}
+
+static TargetEntry *
+make_array(Aggref *aggref)
+{
+	Oid			element = linitial_oid(aggref->aggargtypes);
+	Const	   *empty = makeConst(aggref->aggtype, -1, aggref->inputcollid, -1,
+								  PointerGetDatum(construct_empty_array(element)), false, false);
+
+	aggref->aggcollid = aggref->inputcollid;
+	return makeTargetEntry((Expr *) pipeline_coalesce((Node *) aggref, (Node *) empty), 1, pstrdup("array"), false);
+}
+
+/* The rows' own level aggregates them. */
+static void
+aggregate_elements(Query *rows, Aggref *aggref)
+{
+	aggref->args = rows->targetList;
+	aggref->aggorder = rows->sortClause;
+	aggref->aggdistinct = rows->distinctClause;
+	rows->sortClause = rows->distinctClause = NIL;
+	rows->targetList = list_make1(make_array(aggref));
+	rows->hasAggs = true;
+}
+
 static void
 aggregate(SubLink *sublink)
 {
 	Query	   *rows = (Query *) sublink->subselect;
 	TargetEntry *entry = linitial_node(TargetEntry, rows->targetList);
-	Var		   *value = makeVarFromTargetEntry(1, entry);
-	Oid			type = get_array_type(value->vartype);
-	Aggref	   *aggref = pipeline_aggref(F_ARRAY_AGG_ANYNONARRAY, type, (Node *) value, value->varcollid);
-	Const	   *empty = makeConst(type, -1, value->varcollid, -1,
-								  PointerGetDatum(construct_empty_array(value->vartype)), false, false);
+	Oid			type = get_array_type(exprType((Node *) entry->expr));
+	Oid			collation = exprCollation((Node *) entry->expr);
 	Query	   *query;
 
+	sublink->subLinkType = EXPR_SUBLINK;
+	if (are_of_function(rows))
+	{
+		aggregate_elements(rows, pipeline_aggref(F_ARRAY_AGG_ANYNONARRAY, type, (Node *) entry->expr, collation));
+		return;
+	}
 	entry->resname = pstrdup("value");
 	query = query_tree_select_all(query_tree_make_subquery(rows, "x", list_make1(makeString(entry->resname))), rows,
 								  NULL);
 	IncrementVarSublevelsUp((Node *) rows, 1, 1);
-	aggref->aggcollid = value->varcollid;
 	query->hasAggs = true;
-	query->targetList = list_make1(makeTargetEntry((Expr *) pipeline_coalesce((Node *) aggref, (Node *) empty), 1,
-												   pstrdup("array"), false));
-	sublink->subLinkType = EXPR_SUBLINK;
+	query->targetList = list_make1(make_array(pipeline_aggref(F_ARRAY_AGG_ANYNONARRAY, type,
+															  (Node *) makeVarFromTargetEntry(1, entry), collation)));
 	sublink->subselect = (Node *) query;
 }
 
