@@ -41,6 +41,7 @@
 #include "query/pipeline/stages.h"
 #include "query/pipeline/translate_aggregate.h"
 #include "query/planning/planning.h"
+#include "query/planning/quals.h"
 #include "query/planning/relation_numbers.h"
 
 /* ---------------------------------------------------------------- GROUP BY */
@@ -430,7 +431,7 @@ split_having(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel, L
 	List	   *pushed = NIL;
 	ListCell   *lc;
 
-	foreach(lc, rel_pipeline_sort_quals(root, having))
+	foreach(lc, quals_sort(root, having))
 	{
 		Node	   *clause = lfirst(lc);
 		bool		waits = *kept != NIL && (expr_can_fail(clause) || contain_volatile_functions((Node *) *kept));

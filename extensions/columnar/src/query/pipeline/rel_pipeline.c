@@ -35,6 +35,7 @@
 #include "query/pipeline/translation.h"
 #include "query/planning/expression_columns.h"
 #include "query/planning/planning.h"
+#include "query/planning/quals.h"
 #include "query/planning/relation_numbers.h"
 #include "query/planning/repeats.h"
 
@@ -110,51 +111,6 @@ rel_pipeline_begin_scan(PlannerInfo *root, Index relid, List *attnums)
 	return pipeline;
 }
 
-static Cost
-qual_cost(PlannerInfo *root, Node *qual)
-{
-	QualCost	cost;
-
-	cost_qual_eval_node(&cost, qual, root);
-	return cost.per_tuple;
-}
-
-/* A leakproof qual may see every row; one of groups has no level. */
-static Index
-qual_level(const void *qual)
-{
-	const RestrictInfo *rinfo = qual;
-
-	return !IsA(rinfo, RestrictInfo) || rinfo->leakproof ? 0 : rinfo->security_level;
-}
-
-List *
-rel_pipeline_sort_quals(PlannerInfo *root, List *quals)
-{
-	List	   *sorted = NIL;
-	ListCell   *lc;
-
-	foreach(lc, quals)
-	{
-		Node	   *qual = lfirst(lc);
-		Cost		cost = qual_cost(root, qual);
-		int			place = list_length(sorted);
-
-		while (place > 0)
-		{
-			Node	   *before = list_nth(sorted, place - 1);
-
-			if (qual_level(before) < qual_level(qual) ||
-				(qual_level(before) == qual_level(qual) &&
-				 qual_cost(root, before) <= cost))
-				break;
-			place--;
-		}
-		sorted = list_insert_nth(sorted, place, qual);
-	}
-	return sorted;
-}
-
 /*
  * Adds the quals as filters, one per security level, so that no row reaches a
  * leaky qual before a barrier below it has passed it; nor does its zone map,
@@ -167,14 +123,14 @@ rel_pipeline_add_filters(PlannerInfo *root, Pipeline *pipeline, List *restrictin
 	Index		level = 0;
 	ListCell   *lc;
 
-	foreach(lc, rel_pipeline_sort_quals(root, restrictinfos))
+	foreach(lc, quals_sort(root, restrictinfos))
 	{
 		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
 		Node	   *clause = relation_numbers_normalize(root, (Node *) rinfo->clause);
 
-		if (stage == NULL || qual_level(rinfo) != level)
+		if (stage == NULL || quals_level(rinfo) != level)
 			stage = pipeline_add_stage(pipeline, PIPELINE_FILTER, NIL);
-		level = qual_level(rinfo);
+		level = quals_level(rinfo);
 		stage->exprs = lappend(stage->exprs, clause);
 	}
 }
@@ -185,7 +141,7 @@ rel_pipeline_ordered_clauses(PlannerInfo *root, const RelPipeline *planned, List
 	List	   *clauses = NIL;
 	ListCell   *lc;
 
-	foreach(lc, rel_pipeline_sort_quals(root, restrictinfos))
+	foreach(lc, quals_sort(root, restrictinfos))
 	{
 		Node	   *clause = (Node *) lfirst_node(RestrictInfo, lc)->clause;
 

@@ -97,8 +97,6 @@ extern ServedTable *rel_pipeline_find_table(RelOptInfo *rel);
 extern Pipeline *rel_pipeline_begin_scan(PlannerInfo *root, Index relid, List *attnums);
 /* Whether rows of the query level may be hidden from the user. */
 extern bool rel_pipeline_is_below_barrier(const PlannerInfo *root);
-/* RestrictInfos or clauses by security level, then by cost, as PostgreSQL evaluates them; stable. */
-extern List *rel_pipeline_sort_quals(PlannerInfo *root, List *quals);
 /* Adds the quals as filters. */
 extern void rel_pipeline_add_filters(PlannerInfo *root, Pipeline *pipeline, List *restrictinfos);
 /* The clauses, by rel_pipeline_normalize(), in the order in which PostgreSQL evaluates them. */

@@ -19,6 +19,7 @@
 #include "cache/list_image.h"
 #include "query/planning/own_elements.h"
 #include "query/planning/planning.h"
+#include "query/planning/quals.h"
 #include "query/planning/record_columns.h"
 #include "query/planning/table_expressions.h"
 
@@ -130,11 +131,11 @@ find_call_walker(Node *node, void *call)
 
 /* The only set-returning function of SELECT unnest(x), without FROM; NULL: the level is another. */
 static FuncExpr *
-call_in_target(const PlannerInfo *subroot, Index relid, const List *conditions)
+call_in_target(const PlannerInfo *subroot, Index relid, bool has_conditions)
 {
 	FuncExpr   *call = NULL;
 
-	if (subroot->simple_rte_array[relid]->rtekind != RTE_RESULT || conditions != NIL || subroot->parse->hasAggs ||
+	if (subroot->simple_rte_array[relid]->rtekind != RTE_RESULT || has_conditions || subroot->parse->hasAggs ||
 		list_length(subroot->processed_tlist) != 1)
 		return NULL;
 	(void) find_call_walker((Node *) linitial_node(TargetEntry, subroot->processed_tlist)->expr, &call);
@@ -157,9 +158,9 @@ gives_elements(const PlannerInfo *subroot, Index relid)
 		(list_image_is_set(function->funcexpr) && !type_is_rowtype(exprType(function->funcexpr)));
 }
 
-/* The only relation of the level, with all conditions; 0: there are several. */
+/* The only relation of the level; 0: there are several.  *has_conditions: in WHERE. */
 static Index
-only_relation(const Node *jointree, List **conditions)
+only_relation(const Node *jointree, bool *has_conditions)
 {
 	const FromExpr *from = (const FromExpr *) jointree;
 
@@ -167,9 +168,31 @@ only_relation(const Node *jointree, List **conditions)
 		return ((const RangeTblRef *) jointree)->rtindex;
 	if (!IsA(jointree, FromExpr) || list_length(from->fromlist) != 1)
 		return 0;
-	/* preprocessed */
-	*conditions = list_concat(*conditions, (List *) from->quals);
-	return only_relation(linitial(from->fromlist), conditions);
+	*has_conditions |= from->quals != NULL;
+	return only_relation(linitial(from->fromlist), has_conditions);
+}
+
+/*
+ * The conditions in PostgreSQL's order, by which one that fails is reached or not: those of the row around first, which
+ * no element is needed for.
+ */
+static List *
+ordered_conditions(PlannerInfo *subroot, Index relid)
+{
+	List	   *of_row = NIL;
+	List	   *of_elements = NIL;
+	ListCell   *lc;
+
+	foreach(lc, quals_sort(subroot, subroot->simple_rel_array[relid]->baserestrictinfo))
+	{
+		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
+
+		if (rinfo->pseudoconstant)
+			of_row = lappend(of_row, rinfo->clause);
+		else
+			of_elements = lappend(of_elements, rinfo->clause);
+	}
+	return list_concat(of_row, of_elements);
 }
 
 static bool
@@ -198,22 +221,22 @@ own_elements_of(PlannerInfo *subroot, List *params, List *values)
 	FindContext context = {.subroot = subroot,.params = params,.values = values};
 	OwnElements *own;
 	FuncExpr   *call;
-	List	   *conditions = NIL;
+	bool		has_conditions = false;
 	ListCell   *lc;
 
 	if (params == NIL || !is_simple(subroot))
 		return NULL;
-	context.relid = only_relation((Node *) subroot->parse->jointree, &conditions);
+	context.relid = only_relation((Node *) subroot->parse->jointree, &has_conditions);
 	if (context.relid == 0)
 		return NULL;
-	call = subroot->parse->hasTargetSRFs ? call_in_target(subroot, context.relid, conditions)
+	call = subroot->parse->hasTargetSRFs ? call_in_target(subroot, context.relid, has_conditions)
 		: gives_elements(subroot, context.relid) ? call_in_from(subroot, context.relid) : NULL;
 	if (call == NULL)
 		return NULL;
 	own = palloc0(sizeof(OwnElements));
 	own->subroot = subroot;
 	own->has_aggregates = subroot->parse->hasAggs;
-	own->conditions = (List *) around_mutator((Node *) conditions, &context);
+	own->conditions = (List *) around_mutator((Node *) ordered_conditions(subroot, context.relid), &context);
 	foreach(lc, subroot->processed_tlist)
 	{
 		const TargetEntry *entry = lfirst_node(TargetEntry, lc);
