@@ -116,7 +116,7 @@ INSERT INTO questions (id, q) SELECT 100 + n, q FROM unnest(ARRAY[
   'SELECT day, count(*) FROM visits, jsonb_to_record(doc->''list''->1) AS t(day date, at time) GROUP BY 1'
 ]) WITH ORDINALITY AS asked (q, n);
 SELECT q, agree(q) AS answer FROM (SELECT q FROM questions WHERE id > 100 ORDER BY id) s;
--- of a row without a document no domain is checked: PostgreSQL's
+-- of a row without a document no domain is checked
 SET penumbra.mode = prefer;
 SELECT id, x.day, x.tags FROM visits, jsonb_populate_record(NULL::visit, doc->'list'->0) x WHERE id > 100 AND id < 104 OR id < 0;
 RESET penumbra.mode;

@@ -43,7 +43,6 @@ add_stage(RelPipeline *planned, List *lists, List *names, bool is_left, bool may
 	cost_add_unnest(planned, list_length(lists), columns, rows);
 }
 
-/* Not for a row that has no record. */
 static bool
 checks_domain(Node *node, void *context)
 {
@@ -60,12 +59,27 @@ is_computed(Node *value)
 											 pipeline_null_test(value, IS_NOT_NULL)));
 }
 
+/* Whether a column is made of what its list has: it may be of a domain. */
+static bool
+makes_values(const PlannerInfo *root, Index relid)
+{
+	const RangeTblFunction *records = table_expressions_records(root, relid);
+
+	for (AttrNumber i = 1; records != NULL && i <= record_columns_count(records); i++)
+	{
+		if (!record_columns_is_source(records, i))
+			return true;
+	}
+	return false;
+}
+
 /*
  * Columns of records whose lists have what they are made of.  Each value is computed for each row, as PostgreSQL
- * makes whole records: no condition above may come first.
+ * makes whole records: no condition above may come first.  A row without a record has no number, and nothing of it
+ * is checked.
  */
-static bool
-add_values_of_records(PlannerInfo *root, RelPipeline *planned, Index relid, bool is_left)
+static void
+add_values_of_records(PlannerInfo *root, RelPipeline *planned, Index relid, const Var *number)
 {
 	const RangeTblFunction *records = table_expressions_records(root, relid);
 	List	   *names = list_copy(stage_outputs(planned->pipeline->top));
@@ -83,8 +97,10 @@ add_values_of_records(PlannerInfo *root, RelPipeline *planned, Index relid, bool
 		if (place < 0)
 			continue;
 		value = record_columns_value(root, records, i, (Node *) source);
-		if (is_left && checks_domain(value, NULL))
-			return false;
+		if (number != NULL && checks_domain(value, NULL))
+			value = pipeline_case(exprType(value), exprCollation(value),
+								  list_make1(pipeline_when(pipeline_null_test((void *) number, IS_NOT_NULL), value)),
+								  makeNullConst(exprType(value), exprTypmod(value), exprCollation(value)));
 		list_nth_cell(exprs, place)->ptr_value = value;
 		list_nth_cell(names, place)->ptr_value = makeVar(relation_number_of(root, relid), i, exprType(value),
 														 record_columns_typmod(records, i),
@@ -92,11 +108,10 @@ add_values_of_records(PlannerInfo *root, RelPipeline *planned, Index relid, bool
 		checks = lappend(checks, is_computed(value));
 	}
 	if (checks == NIL)
-		return true;
+		return;
 	stage = pipeline_add_stage(planned->pipeline, PIPELINE_FILTER, checks);
 	stage->takes_any_calls = true;
 	pipeline_add_stage(planned->pipeline, PIPELINE_PROJECTION, exprs)->names = names;
-	return true;
 }
 
 bool
@@ -106,6 +121,7 @@ unnest_join_functions(PlannerInfo *root, RelPipeline *planned, RelOptInfo *rel, 
 	List	   *before = stage_outputs(planned->pipeline->top);
 	List	   *lists = NIL;
 	List	   *names = NIL;
+	Var		   *number = NULL;
 	bool		may_refuse = false;
 	ListCell   *lc;
 
@@ -131,13 +147,17 @@ unnest_join_functions(PlannerInfo *root, RelPipeline *planned, RelOptInfo *rel, 
 	}
 	if (list_difference(lists, before) != NIL)
 		return false;
-	if (rte->funcordinality)
-		names = lappend(names, makeVar(relation_number_of(root, rel->relid), list_length(rte->eref->colnames),
-									   INT8OID, -1, InvalidOid, 0));
-	/* of a NULL there is a record, too */
+	/* of a NULL there is a row, too */
 	is_left |= record_columns_is_call(linitial(rte->functions)) && record_columns_is_one_row(linitial(rte->functions));
+	if (rte->funcordinality || (is_left && makes_values(root, rel->relid)))
+	{
+		number = makeVar(relation_number_of(root, rel->relid), list_length(rte->eref->colnames) + !rte->funcordinality,
+						 INT8OID, -1, InvalidOid, 0);
+		names = lappend(names, number);
+	}
 	add_stage(planned, lists, names, is_left, may_refuse, rows);
-	return add_values_of_records(root, planned, rel->relid, is_left);
+	add_values_of_records(root, planned, rel->relid, is_left ? number : NULL);
+	return true;
 }
 
 bool

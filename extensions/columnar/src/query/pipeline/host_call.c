@@ -187,6 +187,8 @@ add_input(InputSearch *search, Node *node, PenumbraExpr arg)
 	return (Node *) makeVar(OUTER_VAR, place + 1, exprType(node), exprTypmod(node), exprCollation(node), 0);
 }
 
+static Node *with_inputs(Node *node, InputSearch *search);
+
 static Node *
 inputs_mutator(Node *node, void *context)
 {
@@ -209,14 +211,19 @@ inputs_mutator(Node *node, void *context)
 		search->has_failed = true;
 		return node;
 	}
-	if (IsA(node, ArrayCoerceExpr))
-	{
-		ArrayCoerceExpr *cast = copyObject((ArrayCoerceExpr *) node);
+	return with_inputs(without_hidden_time(node), search);
+}
 
-		cast->arg = (Expr *) inputs_mutator((Node *) cast->arg, context);
-		return (Node *) cast;
-	}
-	return expression_tree_mutator(without_hidden_time(node), inputs_mutator, context);
+static Node *
+with_inputs(Node *node, InputSearch *search)
+{
+	ArrayCoerceExpr *cast;
+
+	if (!IsA(node, ArrayCoerceExpr))
+		return expression_tree_mutator(node, inputs_mutator, search);
+	cast = copyObject((ArrayCoerceExpr *) node);
+	cast->arg = (Expr *) inputs_mutator((Node *) cast->arg, search);
+	return (Node *) cast;
 }
 
 bool
@@ -225,7 +232,7 @@ host_call_find_inputs(Translation *translation, Node *node, int inputs_max, Host
 	InputSearch search = {.translation = translation,.call = call,.inputs_max = inputs_max,.args = args};
 
 	translation->is_within_call = true;
-	call->expr = expression_tree_mutator(node, inputs_mutator, &search);
+	call->expr = with_inputs(node, &search);
 	translation->is_within_call = false;
 	if (!search.has_failed)
 		fix_opfuncids(call->expr);
@@ -252,13 +259,13 @@ host_call_can_evaluate(Node *node)
 	return !contain_volatile_functions(node) && !expression_returns_set(node) && !contain_subplans(node);
 }
 
-/* Whole values that a query makes are PostgreSQL's, but for those that it only checks. */
+/* Whole values that a query makes are PostgreSQL's, but for those that it only checks, or casts element by element. */
 static bool
 can_be_called(Translation *translation, Node *node, PenumbraType *type)
 {
 	return !is_bound(node) && translate_type_of(translation, node, type) &&
-		(!cache_type_is_composed(exprType(node)) || IsA(node, CoerceToDomain)) && host_call_can_evaluate(node) &&
-		!has_case_test_walker(node, NULL);
+		(!cache_type_is_composed(exprType(node)) || IsA(node, CoerceToDomain) || IsA(node, ArrayCoerceExpr)) &&
+		host_call_can_evaluate(node) && !has_case_test_walker(node, NULL);
 }
 
 /* ---------------------------------------------------------------- how many inputs there are */

@@ -11,7 +11,8 @@
  * those of which a list has objects alone, since PostgreSQL raises an error of other elements.
  *
  * What a text is as a date or an enum depends on settings, the time and the catalog, and constraints of domains are
- * a user's functions.  So lists have what these are made of, and the query computes the column of that.
+ * a user's functions.  So lists have what these are made of, and the query computes the column of that: of arrays of
+ * such types they have arrays of texts, which PostgreSQL reads of documents as those.
  *
  * PostgreSQL makes whole records: it raises the error of a column that no query reads.
  *
@@ -286,6 +287,14 @@ has_fixed_input(Oid type)
 	return type < FirstGenbkiObjectId && func_volatile(input) == PROVOLATILE_IMMUTABLE;
 }
 
+/* Whether it is made of the member's text, whatever that is: not of its elements or members. */
+static bool
+is_scalar(Oid type)
+{
+	return type != JSONBOID && type != JSONOID && get_typtype(type) != TYPTYPE_PSEUDO &&
+		get_typtype(type) != TYPTYPE_COMPOSITE && !OidIsValid(get_element_type(type));
+}
+
 /* What becomes of a column of a document. */
 typedef struct Member
 {
@@ -293,8 +302,28 @@ typedef struct Member
 	int32		typmod;
 	bool		is_composed;	/* an array or composite */
 	bool		is_text;		/* the list has texts, of which the query makes the values */
+	bool		has_texts;		/* or arrays of these */
 	bool		is_checked;		/* the query looks at the constraints of a domain */
 } Member;
+
+/* An array written as a text is cut at commas, whatever its elements are. */
+static bool
+is_made_of_texts(const Member *array)
+{
+	Oid			declared = get_element_type(array->type);
+	Oid			element = OidIsValid(declared) ? getBaseType(declared) : InvalidOid;
+	int16		length;
+	bool		is_by_value;
+	char		alignment;
+	char		delimiter;
+	Oid			io_param;
+	Oid			output;
+
+	if (!OidIsValid(element) || !is_scalar(element))
+		return false;
+	get_type_io_data(declared, IOFunc_output, &length, &is_by_value, &alignment, &delimiter, &io_param, &output);
+	return delimiter == ',' && (element != declared || array->typmod >= 0 || !has_fixed_input(element));
+}
 
 static Member
 member_of(const RecordColumn *column)
@@ -305,15 +334,57 @@ member_of(const RecordColumn *column)
 	member.is_checked = member.type != column->type;
 	member.is_composed = OidIsValid(get_element_type(member.type)) || get_typtype(member.type) == TYPTYPE_COMPOSITE;
 	member.is_text = !member.is_composed && member.type != JSONBOID && !has_fixed_input(member.type);
+	member.has_texts = is_made_of_texts(&member);
 	return member;
 }
 
-/* Of fields of intervals the text may mean something else by itself, and no list has an array's elements shortened. */
+/* Of fields of intervals the text may mean something else by itself. */
 static bool
 is_known(const Member *member)
 {
 	return member->type != JSONOID && get_typtype(member->type) != TYPTYPE_PSEUDO &&
-		(member->typmod < 0 || (!member->is_composed && member->type != INTERVALOID));
+		(member->typmod < 0 || !member->is_composed || member->has_texts) &&
+		(member->typmod < 0 || (member->type != INTERVALOID && get_element_type(member->type) != INTERVALOID));
+}
+
+static Node *
+through_domain(Oid type, Oid collation, Node *value)
+{
+	CoerceToDomain *domain = makeNode(CoerceToDomain);
+
+	domain->arg = (Expr *) value;
+	domain->resulttype = type;
+	domain->resulttypmod = -1;
+	domain->resultcollid = collation;
+	domain->coercionformat = COERCE_EXPLICIT_CAST;
+	domain->location = -1;
+	return (Node *) domain;
+}
+
+static Node *
+array_of_texts(const Member *array, Node *texts)
+{
+	Oid			declared = get_element_type(array->type);
+	int32		typmod = array->typmod;
+	Oid			element = getBaseTypeAndTypmod(declared, &typmod);
+	CaseTestExpr *text = makeNode(CaseTestExpr);
+	ArrayCoerceExpr *cast = makeNode(ArrayCoerceExpr);
+	Node	   *value;
+
+	text->typeId = TEXTOID;
+	text->typeMod = -1;
+	text->collation = DEFAULT_COLLATION_OID;
+	value = value_of_text(element, typmod, (Node *) text);
+	cast->arg = (Expr *) texts;
+	if (element != declared)
+		value = through_domain(declared, get_typcollation(declared), value);
+	cast->elemexpr = (Expr *) value;
+	cast->resulttype = array->type;
+	cast->resulttypmod = array->typmod;
+	cast->resultcollid = get_typcollation(array->type);
+	cast->coerceformat = COERCE_EXPLICIT_CAST;
+	cast->location = -1;
+	return (Node *) cast;
 }
 
 Node *
@@ -342,9 +413,16 @@ record_columns_source(const RangeTblFunction *function, AttrNumber number)
 	if (member.type == JSONBOID)
 		return member_as_document(element, column.name);
 	if (member.is_composed)
-		return json_conversion_make((Node *) element, column.name, member.type);
+		return json_conversion_make((Node *) element, column.name, member.has_texts ? TEXTARRAYOID : member.type);
 	return member.is_text ? member_as_text(element, column.name)
 		: value_of_text(member.type, member.typmod, member_as_text(element, column.name));
+}
+
+/* Whether it is what the list has. */
+static bool
+is_value(const Member *member)
+{
+	return !member->is_text && !member->has_texts && !member->is_checked;
 }
 
 Node *
@@ -352,26 +430,20 @@ record_columns_value(PlannerInfo *root, const RangeTblFunction *function, AttrNu
 {
 	RecordColumn column;
 	Member		member;
-	CoerceToDomain *domain;
 
 	if (unnests_composites(call_of(function)) || !find_column(function, number, &column))
 		return NULL;
 	member = member_of(&column);
-	if (!member.is_text && !member.is_checked)
+	if (is_value(&member))
 		return NULL;
 	if (member.is_text)
 		source = value_of_text(member.type, member.typmod, source);
-	if (!member.is_checked)
-		return source;
-	domain = makeNode(CoerceToDomain);
-	domain->arg = (Expr *) source;
-	domain->resulttype = column.type;
-	domain->resulttypmod = -1;
-	domain->resultcollid = column.collation;
-	domain->coercionformat = COERCE_EXPLICIT_CAST;
-	domain->location = -1;
-	/* without constraints it is none, and the plan depends on that */
-	return eval_const_expressions(root, (Node *) domain);
+	else if (member.has_texts)
+		source = array_of_texts(&member, source);
+	if (member.is_checked)
+		source = through_domain(column.type, column.collation, source);
+	/* domains without constraints are none, and the plan depends on that */
+	return eval_const_expressions(root, source);
 }
 
 bool
@@ -383,7 +455,7 @@ record_columns_is_source(const RangeTblFunction *function, AttrNumber number)
 	if (!find_column(function, number, &column) || unnests_composites(call_of(function)))
 		return true;
 	member = member_of(&column);
-	return !member.is_text && !member.is_checked;
+	return is_value(&member);
 }
 
 bool
