@@ -52,6 +52,7 @@
 #include "utils/rel.h"
 #include "utils/ruleutils.h"
 #include "utils/timestamp.h"
+#include "utils/typcache.h"
 
 #include "cache/cache.h"
 #include "cache/cacheable.h"
@@ -568,6 +569,20 @@ cached_expression_get(ColumnKey key, TupleDesc desc)
 	return expression->expr;
 }
 
+/* Whether values that are older than the column have its missing value, which a rewrite of the table forgets. */
+static bool
+selects_missing(const FieldSelect *select)
+{
+	Oid			type = getBaseType(exprType((const Node *) select->arg));
+	TupleDesc	desc = type == RECORDOID ? NULL : lookup_rowtype_tupdesc_noerror(type, -1, true);
+	bool		is_missing = desc != NULL && select->fieldnum <= desc->natts &&
+		TupleDescAttr(desc, select->fieldnum - 1)->atthasmissing;
+
+	if (desc != NULL)
+		ReleaseTupleDesc(desc);
+	return is_missing;
+}
+
 /* Adds the shapes of composites on which the values depend, beside those of the values' own type. */
 static bool
 add_shapes_walker(Node *node, void *context)
@@ -582,6 +597,8 @@ add_shapes_walker(Node *node, void *context)
 
 		*content = hash_combine64(*content, image == NULL ? 0 : image->shape);
 	}
+	if (IsA(node, FieldSelect) && selects_missing((FieldSelect *) node))
+		*content = hash_combine64(*content, ((FieldSelect *) node)->fieldnum);
 	return expression_tree_walker(node, add_shapes_walker, context);
 }
 

@@ -14,9 +14,9 @@
  * Where the parts have no such form, as of types of extensions, the image is the value's bytes, and
  * PostgreSQL compares the values (comparison_key.h of the queries).
  *
- * Attributes of a composite type may come and go.  So it is locked for as long as the transaction
- * lasts that has an image with it inside, such an image is never changed, and its shape is part of the
- * facts of what is cached (column_facts.c).
+ * Attributes of a composite type may come and go, as the columns of a table whose rows are of it.  So it is
+ * locked for as long as the transaction lasts that has an image with it inside, such an image is never changed,
+ * and its shape is part of the facts of what is cached (column_facts.c).
  *
  *-------------------------------------------------------------------------
  */
@@ -26,7 +26,6 @@
 
 #include "access/htup_details.h"
 #include "access/transam.h"
-#include "catalog/pg_class.h"
 #include "catalog/pg_collation.h"
 #include "catalog/pg_type.h"
 #include "common/hashfn.h"
@@ -555,7 +554,12 @@ add_field(ComposedImage *composed, Form_pg_attribute att)
 	return true;
 }
 
-/* With those of what is inside, which are locked. */
+#define MISSING_SHAPE	11
+
+/*
+ * With those of what is inside, which are locked.  A value may be older than a table's column and have the column's
+ * missing value, which a rewrite of the table forgets.
+ */
 static uint64
 shape_of(TupleDesc desc)
 {
@@ -567,19 +571,21 @@ shape_of(TupleDesc desc)
 		const ValueImage *image = att->attisdropped ? NULL : value_image_of(att->atttypid);
 
 		shape = hash_combine64(shape, att->attisdropped ? 0 : ((uint64) att->atttypid << 32 | att->attcollation));
+		if (att->atthasmissing && !att->attisdropped)
+			shape = hash_combine64(shape, MISSING_SHAPE);
 		if (image != NULL && image->composed != NULL)
 			shape = hash_combine64(shape, image->shape);
 	}
 	return shape | 1;
 }
 
-/* Of a composite type of its own; tables have a type, too, whose rows are read as their columns. */
+/* Of a composite type, or the one that each table and view has for its rows; not of PostgreSQL's own. */
 static Oid
 relation_of_composite(Oid type_oid)
 {
 	Oid			relid = type_oid < FirstGenbkiObjectId ? InvalidOid : get_typ_typrelid(type_oid);
 
-	return OidIsValid(relid) && get_rel_relkind(relid) == RELKIND_COMPOSITE_TYPE ? relid : InvalidOid;
+	return relid >= FirstNormalObjectId ? relid : InvalidOid;
 }
 
 /* In the current memory context. */
