@@ -620,9 +620,12 @@ pipeline_of_union(PlannerInfo *root, RelOptInfo *rel)
 	return all;
 }
 
-/* One that a lower relation should have had must not be computed above an outer join. */
+/*
+ * One that a lower relation should have had must not be computed above an outer join.  Where no relation can, as it
+ * reads a column of which others have what is inside, they read these.
+ */
 bool
-base_pipelines_add_placeholders(PlannerInfo *root, RelOptInfo *rel, RelPipeline *planned)
+base_pipelines_add_placeholders(PlannerInfo *root, RelOptInfo *rel, const RelOptInfo *joined, RelPipeline *planned)
 {
 	List	   *outputs = stage_outputs(planned->pipeline->top);
 	List	   *added = NIL;
@@ -633,13 +636,17 @@ base_pipelines_add_placeholders(PlannerInfo *root, RelOptInfo *rel, RelPipeline 
 		Node	   *expr = lfirst(lc);
 		const PlaceHolderInfo *info;
 
-		if (!IsA(expr, PlaceHolderVar) || level_columns_hide(root, list_make1(expr)))
+		bool		is_hidden;
+
+		if (!IsA(expr, PlaceHolderVar))
 			continue;
+		is_hidden = level_columns_hide(root, list_make1(expr));
 		info = relation_numbers_find_placeholder(root, (PlaceHolderVar *) expr);
 		expr = relation_numbers_normalize(root, expr);
-		if (pipeline_find_expr(outputs, expr) >= 0)
+		if (pipeline_find_expr(outputs, expr) >= 0 || (is_hidden && !pipeline_reads_only(outputs, expr)))
 			continue;
-		if (info == NULL || !bms_equal(info->ph_eval_at, rel->relids))
+		if (info == NULL || !(bms_equal(info->ph_eval_at, rel->relids) ||
+							  (joined != NULL && bms_equal(info->ph_eval_at, joined->relids))))
 			return false;
 		added = lappend(added, expr);
 	}
@@ -713,7 +720,7 @@ pipeline_of_base_rel(PlannerInfo *root, RelOptInfo *rel)
 	rows = rows_or_ours(root, rel, planned);
 	if (rows == NULL || (rows == planned && root->placeholder_list == NIL))
 		return rows;
-	return base_pipelines_add_placeholders(root, rel, rows) && is_taken(root, rows) ? rows : NULL;
+	return base_pipelines_add_placeholders(root, rel, NULL, rows) && is_taken(root, rows) ? rows : NULL;
 }
 
 const RelPipeline *

@@ -29,7 +29,11 @@ extern RelPipeline *base_pipelines_copy_of_subquery(PlannerInfo *subroot, List *
 extern RelPipeline *base_pipelines_in_order(PlannerInfo *root, RelOptInfo *rel, Var *number);
 /* Whether the planner knows that the relation has no rows. */
 extern bool base_pipelines_is_empty(RelOptInfo *rel);
-/* Adds the PlaceHolderVars that are computed at this relation; false: it has one that cannot be computed here. */
-extern bool base_pipelines_add_placeholders(PlannerInfo *root, RelOptInfo *rel, RelPipeline *planned);
+/*
+ * Adds the PlaceHolderVars that are computed at this relation, or at the one that it joins, unless that is NULL: one
+ * that has no pipeline of its own and of which every row is one of the join.  False: one cannot be computed here.
+ */
+extern bool base_pipelines_add_placeholders(PlannerInfo *root, RelOptInfo *rel, const RelOptInfo *joined,
+											RelPipeline *planned);
 
 #endif							/* PENUMBRA_BASE_PIPELINES_H */

@@ -247,24 +247,6 @@ split_average(Split *split, const Aggref *aggref, Oid sum_function, Oid sum_type
 								 InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);
 }
 
-static bool
-reads_only_walker(Node *node, void *context)
-{
-	const List *outputs = context;
-
-	if (node == NULL)
-		return false;
-	if (IsA(node, Var))
-		return pipeline_find_expr(outputs, node) < 0;
-	return expression_tree_walker(node, reads_only_walker, context);
-}
-
-static bool
-reads_only(Expr *expr, const List *outputs)
-{
-	return !reads_only_walker((Node *) expr, (void *) outputs);
-}
-
 /* What stands for a result of the CASE in that of sums; NULL: it reads other tables, too. */
 static Expr *
 split_result(Split *split, const Aggref *aggref, Expr *result)
@@ -273,7 +255,7 @@ split_result(Split *split, const Aggref *aggref, Expr *result)
 
 	if (result == NULL || (IsA(result, Const) && ((Const *) result)->constisnull))
 		return (Expr *) makeNullConst(aggref->aggtype, -1, InvalidOid);
-	if (!reads_only(result, split->outputs))
+	if (!pipeline_reads_only(split->outputs, result))
 		return NULL;
 	part = copyObject(unconstify(Aggref *, aggref));
 	linitial_node(TargetEntry, part->args)->expr = result;
@@ -287,7 +269,7 @@ split_case(Split *split, const Aggref *aggref)
 	CaseExpr   *value = (CaseExpr *) linitial_node(TargetEntry, aggref->args)->expr;
 	ListCell   *lc;
 
-	if (!IsA(value, CaseExpr) || value->arg != NULL || reads_only((Expr *) value, split->outputs))
+	if (!IsA(value, CaseExpr) || value->arg != NULL || pipeline_reads_only(split->outputs, value))
 		return NULL;
 	value = copyObject(value);
 	value->casetype = aggref->aggtype;

@@ -446,7 +446,7 @@ add_stages(PlannerInfo *root, RelOptInfo *joinrel, RelPipeline *planned, const R
 		if (!subplans_apply(root, planned, lfirst(lc), planned->rows))
 			return false;
 	}
-	return base_pipelines_add_placeholders(root, joinrel, planned);
+	return base_pipelines_add_placeholders(root, joinrel, NULL, planned);
 }
 
 /* Whether no row comes out for a row of the probe side without a match. */
@@ -716,7 +716,7 @@ consider_lateral(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outer_rel, 
 	if (!is_joined)
 		return;
 	rel_pipeline_add_filters(root, planned->pipeline, filters);
-	if (!base_pipelines_add_placeholders(root, joinrel, planned) ||
+	if (!base_pipelines_add_placeholders(root, joinrel, is_left ? NULL : lateral_rel, planned) ||
 		(best != NULL && cost_of(planned) >= cost_of(best)))
 		return;
 	rel_pipeline_remember(joinrel, planned);

@@ -366,6 +366,21 @@ pipeline_find_expr(const List *exprs, const Node *expr)
 	return -1;
 }
 
+static bool
+reads_other_walker(Node *node, void *outputs)
+{
+	if (node == NULL || pipeline_find_expr(outputs, node) >= 0)
+		return false;
+	return IsA(node, Var) || IsA(node, Aggref) || IsA(node, WindowFunc) ||
+		expression_tree_walker(node, reads_other_walker, outputs);
+}
+
+bool
+pipeline_reads_only(List *outputs, void *expr)
+{
+	return !reads_other_walker(expr, outputs);
+}
+
 /* ---------------------------------------------------------------- as lists */
 
 /* Of whole rows.  Parallel workers get it as text, where a number without a point is an Integer. */

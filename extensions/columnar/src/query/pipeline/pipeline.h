@@ -188,6 +188,8 @@ extern Bitmapset *pipeline_numbers(const Pipeline *pipeline);
 
 /* The expression's place in the list, or -1.  Lists of columns can be long. */
 extern int	pipeline_find_expr(const List *exprs, const Node *expr);
+/* Whether it reads no column, aggregate or window function but what the outputs have. */
+extern bool pipeline_reads_only(List *outputs, void *expr);
 
 /* As a plan holds it, and a pipeline made of that; both share expressions with what they are made of. */
 extern List *pipeline_to_list(const Pipeline *pipeline);
