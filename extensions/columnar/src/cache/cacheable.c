@@ -488,8 +488,7 @@ canonical_set(Node *expr)
 	canonical->location = -1;
 	if (!is_fixed || !contain_var_clause((Node *) canonical))
 		return NULL;
-	elements = IsA(elements, FieldSelect) ? list_image_column(canonical, ((FieldSelect *) elements)->fieldnum)
-		: (Node *) canonical;
+	elements = list_image_elements_of(canonical, elements);
 	return of_element == NULL ? elements : put_elements(of_element, elements);
 }
 

@@ -45,6 +45,8 @@ struct ListMaker
 	bool		wants_objects;
 	FuncExpr   *matches;		/* the call of regexp_matches(); NULL: it is none */
 	ExprContext *matches_econtext;	/* never shut down: a call that an error ended is left where it is */
+	int			dimension;		/* of generate_subscripts() */
+	bool		gives_values;	/* what an array has at its subscripts */
 	Oid			array_element;	/* of an array, with the next three */
 	int16		length;
 	bool		is_by_value;
@@ -121,17 +123,43 @@ is_path_query(const Node *node)
 	return IsA(node, FuncExpr) && ((const FuncExpr *) node)->funcid == F_JSONB_PATH_QUERY;
 }
 
+/* generate_subscripts() of a constant dimension. */
+static bool
+is_subscripts(const Node *node)
+{
+	const FuncExpr *call = (const FuncExpr *) node;
+	const Const *dimension;
+
+	if (!IsA(node, FuncExpr) || call->funcid != F_GENERATE_SUBSCRIPTS_ANYARRAY_INT4)
+		return false;
+	dimension = lsecond(call->args);
+	return IsA(dimension, Const) && !dimension->constisnull;
+}
+
+/* What the array has at each of its own subscripts: its elements, or NULLs if it has several dimensions. */
+static bool
+is_subscripted(const Node *node)
+{
+	const SubscriptingRef *element = (const SubscriptingRef *) node;
+
+	return IsA(node, SubscriptingRef) && element->refassgnexpr == NULL && element->reflowerindexpr == NIL &&
+		list_length(element->refupperindexpr) == 1 && is_subscripts(linitial(element->refupperindexpr)) &&
+		OidIsValid(get_element_type(element->refcontainertype)) &&
+		equal(element->refexpr, linitial(linitial_node(FuncExpr, element->refupperindexpr)->args));
+}
+
 static bool
 gives_documents(const Node *node)
 {
 	return is_call(node, F_JSONB_ARRAY_ELEMENTS) || is_path_query(node) ||
-		(is_call(node, F_UNNEST_ANYARRAY) && exprType(node) == JSONBOID);
+		((is_call(node, F_UNNEST_ANYARRAY) || is_subscripted(node)) && exprType(node) == JSONBOID);
 }
 
 static bool
 gives_composites(const Node *node)
 {
-	return is_call(node, F_UNNEST_ANYARRAY) && get_typtype(getBaseType(exprType(node))) == TYPTYPE_COMPOSITE;
+	return (is_call(node, F_UNNEST_ANYARRAY) || is_subscripted(node)) &&
+		get_typtype(getBaseType(exprType(node))) == TYPTYPE_COMPOSITE;
 }
 
 #define KEY_COLUMN		1
@@ -190,6 +218,7 @@ list_image_elements(const Node *expr)
 	if (value_image_of(exprType(expr)) == NULL)
 		return NULL;
 	if (is_call(expr, F_UNNEST_ANYARRAY) || is_call(expr, F_UNNEST_ANYMULTIRANGE) || splits_text(expr) ||
+		is_subscripts(expr) || is_subscripted(expr) ||
 		is_call(expr, F_JSONB_ARRAY_ELEMENTS_TEXT) || is_call(expr, F_JSONB_OBJECT_KEYS) ||
 		is_column(expr, F_JSONB_EACH, KEY_COLUMN) || is_column(expr, F_JSONB_EACH_TEXT, KEY_COLUMN) ||
 		is_column(expr, F_JSONB_EACH_TEXT, VALUE_COLUMN))
@@ -204,7 +233,25 @@ list_image_call(const Node *expr)
 {
 	Node	   *elements = list_image_elements(expr);
 
-	return (FuncExpr *) (IsA(elements, FieldSelect) ? (Node *) ((FieldSelect *) elements)->arg : elements);
+	if (IsA(elements, FieldSelect))
+		return (FuncExpr *) ((FieldSelect *) elements)->arg;
+	return IsA(elements, SubscriptingRef) ? linitial(((SubscriptingRef *) elements)->refupperindexpr)
+		: (FuncExpr *) elements;
+}
+
+Node *
+list_image_elements_of(FuncExpr *call, const Node *elements)
+{
+	SubscriptingRef *subscripted;
+
+	if (IsA(elements, FieldSelect))
+		return list_image_column(call, ((const FieldSelect *) elements)->fieldnum);
+	if (!IsA(elements, SubscriptingRef))
+		return (Node *) call;
+	subscripted = copyObject((SubscriptingRef *) elements);
+	subscripted->refexpr = linitial(call->args);
+	subscripted->refupperindexpr = list_make1(call);
+	return (Node *) subscripted;
 }
 
 FuncExpr *
@@ -234,7 +281,7 @@ list_image_column(FuncExpr *call, AttrNumber column)
 
 	if (column < KEY_COLUMN || column > VALUE_COLUMN)
 		return NULL;
-	if (gives_documents((Node *) call) || list_image_has_matches((Node *) call))
+	if (gives_documents((Node *) call) || list_image_has_matches((Node *) call) || is_subscripts((Node *) call))
 		return column == 1 ? (Node *) call : NULL;
 	if (call->funcid != F_JSONB_EACH && call->funcid != F_JSONB_EACH_TEXT)
 		return NULL;
@@ -252,7 +299,8 @@ list_image_may_be_refused(const Node *expr)
 {
 	const FuncExpr *call = list_image_canonical_call(expr);
 
-	return call->funcid != F_UNNEST_ANYARRAY && call->funcid != F_UNNEST_ANYMULTIRANGE;
+	return call->funcid != F_UNNEST_ANYARRAY && call->funcid != F_UNNEST_ANYMULTIRANGE &&
+		call->funcid != F_GENERATE_SUBSCRIPTS_ANYARRAY_INT4;
 }
 
 typedef struct Replacement
@@ -325,6 +373,9 @@ list_maker_create(Node *expr, ExprContext *econtext)
 		maker->matches = call;
 		maker->matches_econtext = CreateStandaloneExprContext();
 	}
+	if (is_subscripts((Node *) call))
+		maker->dimension = DatumGetInt32(lsecond_node(Const, call->args)->constvalue);
+	maker->gives_values = IsA(list_image_elements(expr), SubscriptingRef);
 	maker->wants_objects = wants_objects(linitial(call->args));
 	maker->gives_keys = call->funcid == F_JSONB_OBJECT_KEYS || is_column(expr, call->funcid, KEY_COLUMN);
 	if (list_image_elements(expr) != expr)
@@ -525,6 +576,29 @@ list_of_array(const ListMaker *maker, ArrayType *array)
 	return write_list(maker, &elements);
 }
 
+/* Subscripts of no dimension are none. */
+static Datum
+list_of_subscripts(const ListMaker *maker, ArrayType *array)
+{
+	bool		has_dimension = maker->dimension >= 1 && maker->dimension <= ARR_NDIM(array);
+	int			count = has_dimension ? ARR_DIMS(array)[maker->dimension - 1] : 0;
+	int			first = has_dimension ? ARR_LBOUND(array)[maker->dimension - 1] : 0;
+	Elements	elements = {0};
+
+	if (maker->gives_values && has_dimension && ARR_NDIM(array) == 1)
+		return list_of_array(maker, array);
+	make_room(&elements, count);
+	for (int i = 0; i < count; i++)
+	{
+		NullableDatum element = {.value = Int32GetDatum(first + i),.isnull = maker->gives_values};
+
+		if (maker->of_element != NULL)
+			element.isnull = !value_of_element(maker, element, &element.value);
+		add_element(maker, &elements, element.isnull ? NULL : &element.value);
+	}
+	return write_list(maker, &elements);
+}
+
 static Datum
 list_of_multirange(const ListMaker *maker, MultirangeType *multirange)
 {
@@ -671,6 +745,8 @@ list_maker_make(const ListMaker *maker, Datum argument)
 {
 	if (maker->function == F_UNNEST_ANYARRAY)
 		return list_of_array(maker, DatumGetArrayTypeP(argument));
+	if (maker->function == F_GENERATE_SUBSCRIPTS_ANYARRAY_INT4)
+		return list_of_subscripts(maker, DatumGetArrayTypeP(argument));
 	if (maker->function == F_UNNEST_ANYMULTIRANGE)
 		return list_of_multirange(maker, DatumGetMultirangeTypeP(argument));
 	if (maker->matches != NULL)

@@ -3,11 +3,11 @@
  * list_image.h
  *	  The rows of a set-returning function as one value: a list of the engine's.
  *
- * unnest(array) and the functions that give the elements of a document's array, or
- * the keys and values of an object, or the matches of a constant pattern, depend on nothing but their
- * argument.  What they return for a tuple is cached as a column of lists
- * (PenumbraListHead), of the type bytea.  Elements that are documents or arrays have
- * no form in the engine, but what an expression gives for each has.
+ * unnest(array), generate_subscripts(), with what the array has at these, and the functions
+ * that give the elements of a document's array, or the keys and values of an object, or the
+ * matches of a constant pattern, depend on nothing but their argument.  What they return for
+ * a tuple is cached as a column of lists (PenumbraListHead), of the type bytea.  Elements that
+ * are documents or arrays have no form in the engine, but what an expression gives for each has.
  *
  *-------------------------------------------------------------------------
  */
@@ -40,6 +40,8 @@ extern Node *list_image_elements(const Node *expr);
 #define list_image_is_set(expr) (list_image_elements((const Node *) (expr)) != NULL)
 /* The call. */
 extern FuncExpr *list_image_call(const Node *expr);
+/* What reads of the call what the elements read of theirs. */
+extern Node *list_image_elements_of(FuncExpr *call, const Node *elements);
 /* The same, by unnest() where it splits a text: the one that is cached. */
 extern FuncExpr *list_image_canonical_call(const Node *expr);
 /* The column of a call in FROM, if that is of documents or arrays or not the only one; NULL: it has no such column. */

@@ -141,7 +141,7 @@ can_be_pushed(const Pushing *pushing, Node *node)
 	if (cacheable_form(node) == NULL || cacheable_can_fail(node) || contain_nonstrict_functions(node) ||
 		cache_type_is_composed(exprType(node)) || expression_returns_set(node))
 		return false;
-	relid = table_expressions_relation(node);
+	relid = table_expressions_relation(NULL, node);
 	return relid == pushing->relid || list_member_int(pushing->functions, relid);
 }
 

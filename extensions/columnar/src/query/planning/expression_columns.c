@@ -54,7 +54,7 @@ add_column(PlannerInfo *root, Node *expr)
 
 	column->number = EXPRESSION_COLUMN_FIRST + planning->expression_count++;
 	column->root = root;
-	column->relid = table_expressions_relation(expr);
+	column->relid = table_expressions_relation(root, expr);
 	column->expr = below_joins_mutator(expr, NULL);
 	column->var = makeVar(relation_number_of(root, column->relid), column->number,
 						  has_lists ? LIST_IMAGE_TYPE : exprType(expr), has_lists ? -1 : exprTypmod(expr),
@@ -81,7 +81,7 @@ expression_columns_add(PlannerInfo *root, Node *node)
 
 		/* elements in FROM have the relation's number, and other columns than that has */
 		if (expr != node)
-			column->elements = makeVar(relation_number_of(root, table_expressions_relation(node)), column->number,
+			column->elements = makeVar(relation_number_of(root, table_expressions_relation(root, node)), column->number,
 									   exprType(node), exprTypmod(node), exprCollation(node), 0);
 		else
 			column->elements = makeVar(relation_number_add(name, name), 1, exprType(node), exprTypmod(node),

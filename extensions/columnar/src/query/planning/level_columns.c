@@ -523,13 +523,13 @@ finish_elements(PlannerInfo *root, Index relid, List *open)
 		return finish_records(root, relid);
 	for (AttrNumber i = 1; list_image_column(call, i) != NULL; i++)
 	{
-		if (exprType(list_image_column(call, i)) == TEXTOID && is_read(root, relid, i) &&
+		if (!cache_type_has_parts(exprType(list_image_column(call, i))) && is_read(root, relid, i) &&
 			!add_plain_elements(root, relid, i))
 			return false;
 	}
 	if (expression_columns_of_elements(root, relid) != NIL)
 		return true;
-	if (exprType(first) == TEXTOID)
+	if (!cache_type_has_parts(exprType(first)))
 		return add_plain_elements(root, relid, 1);
 	any = table_expressions_any_of_element((Node *) makeVar(relid, 1, exprType(first), -1, exprCollation(first), 0));
 	if (!table_expressions_may_be_column(root, any, &of))

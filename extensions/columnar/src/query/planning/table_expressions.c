@@ -139,18 +139,34 @@ is_nullable(const PlannerInfo *root, int relid)
 	return false;
 }
 
-Index
-table_expressions_relation(Node *node)
+/* Whether the relation is a function's whose elements are the other's. */
+static bool
+has_elements_of(const PlannerInfo *root, Index relid, Index of)
 {
-	List	   *vars = pull_var_clause(node, 0);
+	FuncExpr   *call = table_expressions_elements_call(root, relid);
+
+	return call != NULL && contain_var_clause((Node *) call) &&
+		table_expressions_relation(root, (Node *) call) == of;
+}
+
+Index
+table_expressions_relation(const PlannerInfo *root, Node *node)
+{
+	Index		relid = 0;
 	ListCell   *lc;
 
-	foreach(lc, vars)
+	foreach(lc, pull_var_clause(node, 0))
 	{
-		if (lfirst_node(Var, lc)->varno != linitial_node(Var, vars)->varno)
+		Index		other = lfirst_node(Var, lc)->varno;
+
+		if (relid == 0 || other == relid)
+			relid = other;
+		else if (root != NULL && has_elements_of(root, other, relid))
+			relid = other;
+		else if (root == NULL || !has_elements_of(root, relid, other))
 			return 0;
 	}
-	return linitial_node(Var, vars)->varno;
+	return relid;
 }
 
 typedef struct ColumnsContext
@@ -169,6 +185,9 @@ put_columns_mutator(Node *node, void *argument)
 		return NULL;
 	if (!IsA(node, Var))
 		return expression_tree_mutator(node, put_columns_mutator, argument);
+	/* beside elements, of the relation whose these are */
+	if (table_expressions_elements_call(context->root, ((Var *) node)->varno) == NULL)
+		return node;
 	column = table_expressions_element_column(context->root, ((Var *) node)->varno, ((Var *) node)->varattno);
 	context->has_others |= column == NULL;
 	return column == NULL ? node : copyObject(column);
@@ -179,7 +198,7 @@ static Node *
 expression_of_table(PlannerInfo *root, Node *node)
 {
 	ColumnsContext context = {.root = root};
-	Index		relid = table_expressions_relation(node);
+	Index		relid = table_expressions_relation(root, node);
 	Node	   *expr = table_expressions_elements_call(root, relid) == NULL ? node
 		: put_columns_mutator(node, &context);
 
@@ -191,14 +210,14 @@ table_expressions_resolve(PlannerInfo *root, Node *node, Index *relid)
 {
 	Node	   *expr = expression_of_table(root, node);
 
-	*relid = table_expressions_relation(expr);
+	*relid = table_expressions_relation(root, expr);
 	return expr;
 }
 
 static bool
 is_strict_if_nullable(const PlannerInfo *root, Node *node)
 {
-	return !is_nullable(root, table_expressions_relation(node)) || !contain_nonstrict_functions(node);
+	return !is_nullable(root, table_expressions_relation(root, node)) || !contain_nonstrict_functions(node);
 }
 
 static bool
@@ -225,7 +244,7 @@ members_can_be_cached(PlannerInfo *root, Node *expr, Index relid)
 bool
 table_expressions_can_be_cached(PlannerInfo *root, Node *expr)
 {
-	Index		relid = cacheable_form(expr) == NULL ? 0 : table_expressions_relation(expr);
+	Index		relid = cacheable_form(expr) == NULL ? 0 : table_expressions_relation(root, expr);
 
 	return relid != 0 && is_strict_if_nullable(root, expr) &&
 		(root->simple_rte_array[relid]->rtekind == RTE_RELATION ||
@@ -237,7 +256,7 @@ table_expressions_may_be_column(PlannerInfo *root, Node *node, Index *relid)
 {
 	Node	   *expr;
 
-	*relid = cacheable_form(node) != NULL ? table_expressions_relation(node) : 0;
+	*relid = cacheable_form(node) != NULL ? table_expressions_relation(root, node) : 0;
 	if (*relid == 0)
 		return false;
 	expr = expression_of_table(root, node);

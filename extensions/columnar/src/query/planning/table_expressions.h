@@ -21,8 +21,11 @@ extern bool table_expressions_may_be_column(PlannerInfo *root, Node *node, Index
 extern Node *table_expressions_resolve(PlannerInfo *root, Node *node, Index *relid);
 /* Whether the cache can have an expression of a table's own columns, and the level may read it from there. */
 extern bool table_expressions_can_be_cached(PlannerInfo *root, Node *expr);
-/* The relation of which all Vars are; 0: they are of several.  From 16 on pull_varnos() counts outer joins, too. */
-extern Index table_expressions_relation(Node *node);
+/*
+ * The relation of which all Vars are; 0: they are of several.  With a root, columns of a function in FROM and of the
+ * relation whose elements it gives are the function's.  From 16 on pull_varnos() counts outer joins, too.
+ */
+extern Index table_expressions_relation(const PlannerInfo *root, Node *node);
 
 /*
  * The call that the relation is, alone, of a function that gives rows of documents, open arrays or several columns.
