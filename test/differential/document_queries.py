@@ -302,6 +302,8 @@ class DocumentQueryGenerator:
         ))  # fmt: skip
         value = self._scalar() if self.choose.random() < 0.7 else self._whole()
         column = self.choose.choice(("list text[]", "c integer", "c small", '"1" text', "c date", "c inner_spot"))
+        made = self.choose.choice((f"coalesce({self.text()}, 'none')", f"CASE WHEN {self.condition()} THEN 'a' ELSE 'b' END", f"({self.condition()}) IS NOT TRUE", "coalesce(ints, '{7}')", "coalesce(texts[1], 'none')"))
+        array = self.choose.choice(("ints", "texts", "(spot).list"))
         return self.choose.choice((
             f"SELECT {value} AS v, count(*), min(id), max({self.number()}) FROM {table}{where} GROUP BY 1",
             f"SELECT {value} AS v, {self._scalar()} AS w, count(*), sum({self.number()}) FROM {table}{where} GROUP BY 1, 2",
@@ -327,5 +329,12 @@ class DocumentQueryGenerator:
             f"SELECT id, s.k, (s.part).word, s.code FROM {table} LEFT JOIN LATERAL unnest(spots) AS s ON true{where}",
             f"SELECT id, (unnest(spots)).code AS v FROM {table}{where}", f"SELECT s.part, s.list, count(*) FROM {table}, unnest(spots) AS s{where} GROUP BY 1, 2",
             f"SELECT id, t.* FROM {table}, jsonb_to_record(CASE jsonb_typeof(doc) WHEN 'object' THEN doc END) AS t (a text, b jsonb, {column}){where}",
+            # what the subquery makes of a row is NULL where there is none
+            f"SELECT a.id, s.v, s.w FROM {table.removesuffix(' AS all_rows')} AS a LEFT JOIN (SELECT id + 7 AS id, {made} AS v, {self._scalar()} AS w FROM {table}{where}) s ON s.id = a.id",
+            f"SELECT s.v, count(*), sum(a.id) FROM {table.removesuffix(' AS all_rows')} AS a LEFT JOIN (SELECT id + 7 AS id, {made} AS v FROM {table}{where}) s ON s.id = a.id GROUP BY 1",
+            f"SELECT s.v, count(*) FROM {table.removesuffix(' AS all_rows')} AS a LEFT JOIN (SELECT id + 7 AS id, coalesce(v::text, 'none') AS v FROM {table}, {elements} AS v{where}) s ON s.id = a.id GROUP BY 1",
+            f"SELECT i, {array}[i], count(*), sum(id) FROM {table}, generate_subscripts({array}, {self.choose.choice((1, 1, 2))}) AS i{where} GROUP BY 1, 2",
+            f"SELECT id, i, {array}[i] FROM {table} LEFT JOIN LATERAL generate_subscripts({array}, 1) AS i ON true{where}",
+            f"SELECT v, count(*) FROM (SELECT {array}[generate_subscripts({array}, 1)] AS v FROM {table}{where}) s GROUP BY 1",
             f"SELECT a.id, a.n FROM (SELECT id, {self.number()} AS n FROM {table}) a WHERE n > (SELECT min({self.number()}) FROM {table})",
         ))  # fmt: skip

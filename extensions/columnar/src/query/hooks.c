@@ -32,6 +32,7 @@
 #include "query/paths/made_keys.h"
 #include "query/paths/member_expressions.h"
 #include "query/paths/narrow_ctes.h"
+#include "query/paths/row_documents.h"
 #include "query/paths/scan_paths.h"
 #include "query/paths/share_subqueries.h"
 #include "query/paths/unread_columns.h"
@@ -265,7 +266,8 @@ plan_forms(PlannerCall *best)
 {
 	const PlannerCall given = *best;
 	const bool	is_enabled = given.planning.is_enabled;
-	Query	   *keyed = is_enabled ? reformed(made_keys_take_apart, given.query) : given.query;
+	Query	   *keyed = !is_enabled ? given.query
+		: reformed(made_keys_take_apart, reformed(row_documents_replace, given.query));
 	Query	   *whole = !is_enabled || !query_tree_has_subqueries(keyed) ? keyed
 		: reformed(unread_columns_drop,
 				   reformed(member_expressions_push,

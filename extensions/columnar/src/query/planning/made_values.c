@@ -159,6 +159,12 @@ is_kept(Oid type)
 	}
 }
 
+bool
+made_value_is_kept_as_text(Oid type)
+{
+	return is_kept(type) && type != DATEOID && type != TIMEOID && type != TIMESTAMPOID && type != TIMESTAMPTZOID;
+}
+
 /* The names differ, or the last value of each would be the document's. */
 static bool
 have_distinct_names(const List *names)
