@@ -255,8 +255,8 @@ written differently (`numrange`).
 ### Keys that are made of values
 
 Arrays, rows and documents that a query makes may be keys: `ARRAY[a, b]`, `(a, b)`, `jsonb_build_object('a', a, 'b',
-b)`, `jsonb_build_array(a, b)`, `to_jsonb(a)`, also nested. The engine groups by what they are made of, and PostgreSQL
-makes one value for each group.
+b)`, `jsonb_build_array(a, b)`, `to_jsonb(a)`, also nested, `to_jsonb(t) - 'id'` of rows. The engine groups by what they
+are made of, and PostgreSQL makes one value for each group.
 
 | where | of what |
 |---|---|

@@ -34,6 +34,27 @@ INSERT INTO questions SELECT n, q FROM unnest(ARRAY[
   'SELECT (SELECT max(to_jsonb(u)->>''word'') FROM facts u WHERE u.pos = t.pos), count(*) FROM facts t GROUP BY 1'
 ]) WITH ORDINALITY AS asked (q, n);
 SELECT q, agree(q) AS answer FROM (SELECT q FROM questions ORDER BY id) s;
+-- documents as keys
+CREATE TABLE plain (id int, gone int, kind text, size int, at date) WITH (autovacuum_enabled = off);
+ALTER TABLE plain DROP COLUMN gone;
+INSERT INTO plain SELECT k, CASE k % 5 WHEN 0 THEN NULL ELSE 'k' || k % 3 END, k % 4, date '2024-01-01' + k % 2 FROM generate_series(1, 2000) k;
+VACUUM ANALYZE plain;
+SELECT penumbra.load('plain');
+TRUNCATE questions;
+INSERT INTO questions SELECT n, q FROM unnest(ARRAY[
+  'SELECT to_jsonb(p) - ''id'', count(*) FROM plain p GROUP BY 1',
+  'SELECT to_jsonb(p) - ''id'' - ''at'' AS key, sum(id) FROM plain p GROUP BY 1 ORDER BY 2',
+  'SELECT DISTINCT to_jsonb(p) - ''id'' FROM plain p',
+  'SELECT to_jsonb(s), count(*) FROM (SELECT kind, size FROM plain) s GROUP BY 1',
+  'SELECT to_jsonb(s)->>''kind'', to_jsonb(s), count(*) FROM (SELECT kind, size FROM plain) s GROUP BY to_jsonb(s)',
+  'SELECT sum(id * r) FROM (SELECT p.id, row_number() OVER (PARTITION BY to_jsonb(p) - ''id'' ORDER BY id) AS r FROM plain p) s'
+]) WITH ORDINALITY AS asked (q, n);
+SELECT q, agree(q) AS answer FROM (SELECT q FROM questions ORDER BY id) s;
+SET penumbra.mode = prefer;
+SELECT to_jsonb(b) - 'id' AS v, count(*) FROM plain a LEFT JOIN plain b ON a.id = b.id + 1990 GROUP BY 1 ORDER BY 1, 2 LIMIT 3;
+SELECT to_jsonb(p) - 'id' - 'kind' - 'size' - 'at' AS v, count(*) FROM plain p GROUP BY 1;
+SELECT to_jsonb(p) - 'id' AS v, count(*) FROM plain p WHERE id < 4 GROUP BY p ORDER BY 1;
+RESET penumbra.mode;
 -- what else documents show, or groups have
 SET penumbra.mode = prefer;
 SELECT to_jsonb(t)->>'day', to_jsonb(t)->>'padded', to_jsonb(t)->>'f', to_jsonb(t)->>'nothing', to_jsonb(t)->>'gone', to_jsonb(t)->>'ctid', to_jsonb(t)->'doc', count(*) FROM facts t WHERE id < 9 GROUP BY 1, 2, 3, 4, 5, 6, 7 ORDER BY 1, 2, 3, 7;
@@ -46,7 +67,7 @@ ALTER TABLE facts RENAME COLUMN word TO words;
 EXECUTE members;
 RESET penumbra.mode;
 DROP VIEW seen;
-DROP TABLE facts, questions;
+DROP TABLE facts, plain, questions;
 DROP FUNCTION agree, rows_of;
 DROP DOMAIN positive;
 DROP TYPE mood;

@@ -13,6 +13,7 @@
  * A function in FROM whose rows are of the whole's columns becomes part of each member, too, if
  * there is nothing else in FROM, and the members are tables with conditions.  It may fail, but
  * only for rows that pass the conditions, which PostgreSQL evaluates in the table's scan, here and there.
+ * Of a join it may be computed for rows that find no partner, so only functions that never fail are moved there.
  *
  *-------------------------------------------------------------------------
  */
@@ -65,18 +66,33 @@ is_flattened(const Query *member)
 		member->limitOffset == NULL && member->cteList == NIL;
 }
 
+/* Joins of tables, with conditions. */
+static bool
+is_of_joined_tables(const Query *member)
+{
+	ListCell   *lc;
+
+	foreach(lc, member->rtable)
+	{
+		const RangeTblEntry *rte = lfirst_node(RangeTblEntry, lc);
+
+		if (rte->rtekind != RTE_RELATION && rte->rtekind != RTE_JOIN)
+			return false;
+	}
+	return member->jointree->fromlist != NIL && !member->hasSubLinks && member->groupClause == NIL &&
+		member->groupingSets == NIL && !member->hasAggs && !member->hasWindowFuncs && !member->hasTargetSRFs &&
+		member->havingQual == NULL && member->sortClause == NIL && member->limitCount == NULL &&
+		member->limitOffset == NULL && member->cteList == NIL &&
+		!contain_volatile_functions((Node *) member->jointree) &&
+		!contain_volatile_functions((Node *) member->targetList);
+}
+
 /* A table's rows that pass conditions. */
 static bool
 is_of_table(const Query *member)
 {
-	const FromExpr *from = member->jointree;
-
-	return list_length(from->fromlist) == 1 && IsA(linitial(from->fromlist), RangeTblRef) && !member->hasSubLinks &&
-		rt_fetch(linitial_node(RangeTblRef, from->fromlist)->rtindex, member->rtable)->rtekind == RTE_RELATION &&
-		member->groupClause == NIL && member->groupingSets == NIL && !member->hasAggs && !member->hasWindowFuncs &&
-		!member->hasTargetSRFs && member->havingQual == NULL && member->sortClause == NIL &&
-		member->limitCount == NULL && member->limitOffset == NULL && member->cteList == NIL &&
-		!contain_volatile_functions(from->quals) && !contain_volatile_functions((Node *) member->targetList);
+	return is_of_joined_tables(member) && list_length(member->jointree->fromlist) == 1 &&
+		IsA(linitial(member->jointree->fromlist), RangeTblRef);
 }
 
 /* Has columns, each of which is a function of a row. */
@@ -92,6 +108,7 @@ typedef struct Members
 {
 	bool		can_take;
 	bool		are_of_tables;
+	bool		are_of_joins;	/* or of tables */
 	bool		has_others;		/* those that are not flattened */
 } Members;
 
@@ -108,6 +125,7 @@ look_at_members(const Query *whole, const Node *node, const SetOperationStmt *to
 		members->can_take &= can_take(member) && tlist_same_datatypes(member->targetList, top->colTypes, true) &&
 			tlist_same_collations(member->targetList, top->colCollations, true);
 		members->are_of_tables &= is_of_table(member);
+		members->are_of_joins &= is_of_joined_tables(member);
 		members->has_others |= !is_flattened(member);
 		return;
 	}
@@ -374,9 +392,34 @@ take_from(Pushing *pushing, Node *node, List **quals)
 		!checkExprHasSubLink((Node *) rte->functions) && query_tree_find_read(pushing->query, rti, &columns);
 }
 
+/* Whether none of the functions raises an error, whatever each member has for the columns that it reads. */
+static bool
+never_fail(const Pushing *pushing, Node *node)
+{
+	const SetOperationStmt *operation = (const SetOperationStmt *) node;
+	OfMember	context = {pushing};
+	ListCell   *lc;
+	ListCell   *lc2;
+
+	if (!IsA(node, RangeTblRef))
+		return never_fail(pushing, operation->larg) && never_fail(pushing, operation->rarg);
+	context.member = member_of(pushing->rte->subquery, node);
+	foreach(lc, pushing->functions)
+	{
+		foreach(lc2, rt_fetch(lfirst_int(lc), pushing->query->rtable)->functions)
+		{
+			Node	   *call = of_member_mutator(lfirst_node(RangeTblFunction, lc2)->funcexpr, &context);
+
+			if (!list_image_is_set(call) || list_image_may_be_refused(call) || cacheable_can_fail(call))
+				return false;
+		}
+	}
+	return true;
+}
+
 /* The functions of a query whose FROM they are, beside the whole. */
 static void
-take_functions(Pushing *pushing)
+take_functions(Pushing *pushing, bool may_fail)
 {
 	Query	   *query = pushing->query;
 	List	   *quals = list_make1(query->jointree->quals);
@@ -386,7 +429,8 @@ take_functions(Pushing *pushing)
 
 	foreach(lc, query->jointree->fromlist)
 		is_possible = is_possible && take_from(pushing, lfirst(lc), &quals);
-	if (!is_possible || pushing->functions == NIL)
+	if (!is_possible || pushing->functions == NIL ||
+		!(may_fail || never_fail(pushing, pushing->rte->subquery->setOperations)))
 	{
 		pushing->functions = NIL;
 		return;
@@ -421,7 +465,7 @@ push_into(Query *query, Index relid)
 {
 	Pushing		pushing = {.query = query,.relid = relid,.rte = rt_fetch(relid, query->rtable)};
 	Query	   *whole = pushing.rte->subquery;
-	Members		members = {.can_take = true,.are_of_tables = true};
+	Members		members = {.can_take = true,.are_of_tables = true,.are_of_joins = true};
 	Bitmapset  *read = NULL;
 	Query	   *changed;
 
@@ -432,8 +476,8 @@ push_into(Query *query, Index relid)
 	if (!members.can_take || !members.has_others || !query_tree_find_read(query, relid, &read))
 		return false;
 	pushing.columns = list_length(whole->targetList);
-	if (members.are_of_tables)
-		take_functions(&pushing);
+	if (members.are_of_joins)
+		take_functions(&pushing, members.are_of_tables);
 	(void) query_tree_walker(query, find_walker, &pushing, QTW_IGNORE_RT_SUBQUERIES | QTW_IGNORE_CTE_SUBQUERIES);
 	if (pushing.functions != NIL)
 		(void) query_tree_walker(query, find_columns_walker, &pushing,

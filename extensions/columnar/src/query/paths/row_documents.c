@@ -15,11 +15,18 @@
  *
  * Where the query groups by rows or by documents of these, it has no columns to read.
  *
+ * A document that is a key, to_jsonb(t) or to_jsonb(t) - 'a', is made of the row's columns if no outer join may lack
+ * the row: jsonb_build_object('b', t.b, 'c', t.c).  Of that made_keys.c takes the key apart.
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
+#include "pg_compat.h"
+
 #include "access/attnum.h"
+#include "access/tupdesc.h"
+#include "catalog/pg_collation.h"
 #include "catalog/pg_type.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
@@ -29,9 +36,11 @@
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
+#include "utils/typcache.h"
 
 #include "query/paths/row_documents.h"
 #include "query/planning/made_values.h"
+#include "query/planning/query_tree.h"
 
 /* What a member is read by; its name, if that is a constant. */
 typedef struct Member
@@ -212,6 +221,97 @@ has_member_walker(Node *node, void *context)
 	return column_of_member(context, node) != NULL || expression_tree_walker(node, has_member_walker, context);
 }
 
+/* ---------------------------------------------------------------- keys */
+
+/* A document of a whole row, and the members that are taken from it. */
+typedef struct RowDocument
+{
+	Var		   *row;
+	List	   *deleted;
+} RowDocument;
+
+static bool
+is_row_document(Node *node, RowDocument *document)
+{
+	const OpExpr *deletion = (const OpExpr *) node;
+	const Const *name;
+
+	if (!IsA(node, OpExpr))
+	{
+		document->deleted = NIL;
+		document->row = row_of_document(node);
+		return document->row != NULL && ((FuncExpr *) node)->funcid == F_TO_JSONB;
+	}
+	if (get_opcode(deletion->opno) != F_JSONB_DELETE_JSONB_TEXT)
+		return false;
+	name = lsecond(deletion->args);
+	if (!IsA(name, Const) || name->constisnull || !is_row_document(linitial(deletion->args), document))
+		return false;
+	document->deleted = lappend(document->deleted, makeString(TextDatumGetCString(name->constvalue)));
+	return true;
+}
+
+/* The names of the row's columns, as its document has them; NIL: they are not known. */
+static List *
+names_of_row(const Query *query, const Var *row)
+{
+	List	   *names = NIL;
+	TupleDesc	desc;
+
+	if (row->vartype == RECORDOID)
+		return rt_fetch(row->varno, query->rtable)->eref->colnames;
+	desc = lookup_rowtype_tupdesc_noerror(row->vartype, -1, true);
+	for (int i = 0; desc != NULL && i < desc->natts; i++)
+	{
+		if (!TupleDescAttr(desc, i)->attisdropped)
+			names = lappend(names, makeString(pstrdup(NameStr(TupleDescAttr(desc, i)->attname))));
+	}
+	if (desc != NULL)
+		ReleaseTupleDesc(desc);
+	return names;
+}
+
+/* NULL: the node is none, or has other members than columns that are known. */
+static Node *
+object_of_columns(const Query *query, Node *node)
+{
+	RowDocument document;
+	List	   *args = NIL;
+	ListCell   *lc;
+
+	if (!is_row_document(node, &document) ||
+		!query_tree_is_never_null((Node *) query->jointree, document.row->varno))
+		return NULL;
+	foreach(lc, names_of_row(query, document.row))
+	{
+		const char *name = strVal(lfirst(lc));
+		Var		   *column;
+
+		if (list_member(document.deleted, lfirst(lc)))
+			continue;
+		column = column_of_row(query, document.row, name);
+		if (column == NULL)
+			return NULL;
+		args = lappend(args, makeConst(TEXTOID, -1, DEFAULT_COLLATION_OID, -1, CStringGetTextDatum(name), false,
+									   false));
+		args = lappend(args, column);
+	}
+	return args == NIL || list_length(args) > FUNC_MAX_ARGS ? NULL
+		: (Node *) makeFuncExpr(F_JSONB_BUILD_OBJECT_ANY, JSONBOID, args, InvalidOid, DEFAULT_COLLATION_OID,
+								COERCE_EXPLICIT_CALL);
+}
+
+static Node *
+documents_mutator(Node *node, void *context)
+{
+	Node	   *object;
+
+	if (node == NULL || IsA(node, Query))
+		return node;
+	object = object_of_columns(context, node);
+	return object != NULL ? object : expression_tree_mutator(node, documents_mutator, context);
+}
+
 static bool
 has_row_walker(Node *node, void *context)
 {
@@ -237,6 +337,28 @@ groups_by_rows(const Query *query)
 	return false;
 }
 
+/* Whether keys are documents of rows, and no group has a row otherwise. */
+static bool
+has_documents_for_keys(const Query *query)
+{
+	bool		has_any = false;
+	ListCell   *lc;
+
+	if (query->commandType != CMD_SELECT || query->rowMarks != NIL || query->setOperations != NULL ||
+		query->groupingSets != NIL)
+		return false;
+	foreach(lc, query_tree_clauses(query))
+	{
+		Node	   *key = compat_key_of_groups(query, get_sortgroupclause_expr(lfirst_node(SortGroupClause, lc),
+																			   query->targetList));
+
+		has_any |= object_of_columns(query, key) != NULL;
+		if (has_row_walker(documents_mutator(key, (void *) query), NULL))
+			return false;
+	}
+	return has_any;
+}
+
 static bool
 can_replace(const Query *query)
 {
@@ -253,8 +375,9 @@ has_any_walker(Node *node, void *context)
 		return false;
 	if (!IsA(node, Query))
 		return expression_tree_walker(node, has_any_walker, context);
-	return (can_replace(query) && query_tree_walker(query, has_member_walker, query, QTW_IGNORE_RT_SUBQUERIES |
-													QTW_IGNORE_CTE_SUBQUERIES)) ||
+	return has_documents_for_keys(query) ||
+		(can_replace(query) && query_tree_walker(query, has_member_walker, query,
+												 QTW_IGNORE_RT_SUBQUERIES | QTW_IGNORE_CTE_SUBQUERIES)) ||
 		query_tree_walker(query, has_any_walker, context, 0);
 }
 
@@ -269,6 +392,8 @@ replace_mutator(Node *node, void *context)
 		return expression_tree_mutator(node, replace_mutator, context);
 	if (can_replace(query))
 		query = query_tree_mutator(query, members_mutator, query, 0);
+	if (has_documents_for_keys(query))
+		query = query_tree_mutator(query, documents_mutator, query, 0);
 	return (Node *) query_tree_mutator(query, replace_mutator, context, 0);
 }
 
