@@ -1232,6 +1232,26 @@ compat_key_of_groups(const Query *query, Node *expr)
 	return expr;
 }
 
+/* Whether Vars of an entry of the groups say which sets make them NULL. */
+static inline bool
+compat_has_group_entry(const Query *query)
+{
+#if PG_VERSION_NUM >= 180000
+	return query->hasGroupRTE;
+#else
+	return false;
+#endif
+}
+
+/* Gives the Var the outer joins that make the other one NULL. */
+static inline void
+compat_copy_nulling(Var *to, const Var *from)
+{
+#if PG_VERSION_NUM >= 160000
+	to->varnullingrels = bms_copy(from->varnullingrels);
+#endif
+}
+
 /* Puts these expressions in the places of the Vars, as planning does; of a query without grouping sets. */
 static inline void
 compat_flatten_groups(Query *query)

@@ -264,10 +264,14 @@ are made of, and PostgreSQL makes one value for each group.
 | `ORDER BY`, of the query, of windows and inside a call, `DISTINCT ON` | arrays and rows |
 | `=` and `<>` with another one, or with a constant | arrays and rows |
 
-A key may be a column of a subquery in `FROM`, or of a CTE with one reference, that makes it, unless an outer join can
-lack the subquery's rows; so may whole rows of tables and subqueries. Members of a set operation must make a column
-alike.
-PostgreSQL groups by made values in grouping sets, and by documents with names that are no constants.
+The values of `=` are also the keys of joins, of `IN` and of `EXISTS`, where none of them can fail: `ARRAY[t.a, t.b] =
+ARRAY[u.a, u.b]`.
+
+A key may be a column of a subquery in `FROM` or of a CTE that makes it, also where an outer join can lack the
+subquery's rows; so may whole rows of subqueries, and of tables where no outer join can lack them. Members of a set
+operation must make a column alike.
+In grouping sets, before PostgreSQL 18, a made value is such a key if what it is made of is no other key, and no
+condition asks whether it `IS NULL`. PostgreSQL groups by the others, and by documents with names that are no constants.
 """
 
 WINDOWS = """

@@ -46,6 +46,7 @@
 #include "query/pipeline/stage_scan.h"
 #include "query/pipeline/stages.h"
 #include "query/pipeline/translate_expr.h"
+#include "query/pipeline/translate_made.h"
 #include "query/pipeline/translate_node.h"
 #include "query/pipeline/translate_type.h"
 #include "query/pipeline/translation.h"
@@ -54,6 +55,17 @@
 #include "query/planning/planning.h"
 #include "query/planning/relation_numbers.h"
 
+/* An equality between sides. */
+typedef struct ClauseKey
+{
+	OpExpr	   *equality;		/* see PipelineStage */
+	OpExpr	   *commuted;
+	Relids		left_relids;
+	Relids		right_relids;
+	double		row_factor;		/* by which more rows pass it than PostgreSQL thinks */
+	List	   *narrowed_factors;	/* of RowFactor * */
+} ClauseKey;
+
 /* What the engine makes of a condition; a query asks for the same ones with each pair. */
 typedef struct JoinClause
 {
@@ -61,12 +73,8 @@ typedef struct JoinClause
 	const char *refusal;		/* or NULL: it can be evaluated */
 	List	   *ranges;			/* comparisons of the sides by which the engine searches: itself, or some it has */
 	Node	   *normalized;
-	OpExpr	   *key;			/* an equality between sides, see PipelineStage; or NULL */
-	OpExpr	   *commuted;		/* the next of a key */
-	Relids		left_relids;
-	Relids		right_relids;
-	double		row_factor;		/* by which more rows pass it than PostgreSQL thinks */
-	List	   *narrowed_factors;	/* of RowFactor * */
+	List	   *keys;			/* of ClauseKey *: equalities that are true where it is */
+	bool		is_keys;		/* it is true where these are */
 } JoinClause;
 
 /* The conditions of one join. */
@@ -150,35 +158,59 @@ find_equality(Node *clause)
 	return equality;
 }
 
-/* Makes the clause's equality a key, if its sides are of different relations and of types that the engine joins. */
-static void
-examine_key(PlannerInfo *root, const RelPipeline *asked, JoinClause *clause)
+/* The equality as a key, if its sides are of different relations and of types that the engine joins; or NULL. */
+static ClauseKey *
+examine_key(PlannerInfo *root, const RelPipeline *asked, OpExpr *equality)
 {
-	OpExpr	   *equality = find_equality((Node *) clause->rinfo->clause);
+	ClauseKey  *key = palloc0(sizeof(ClauseKey));
 	PenumbraType left;
 	PenumbraType right;
 	PenumbraType wide;
 
-	if (equality == NULL ||
-		!translate_type(exprType(linitial(equality->args)), &left) ||
+	if (!translate_type(exprType(linitial(equality->args)), &left) ||
 		!translate_type(exprType(lsecond(equality->args)), &right) ||
 		!translate_join_type(left, right, &wide))
-		return;
-	clause->left_relids = pull_varnos(root, linitial(equality->args));
-	clause->right_relids = pull_varnos(root, lsecond(equality->args));
-	if (bms_is_empty(clause->left_relids) || bms_is_empty(clause->right_relids) ||
-		bms_overlap(clause->left_relids, clause->right_relids))
-		return;
+		return NULL;
+	key->left_relids = pull_varnos(root, linitial(equality->args));
+	key->right_relids = pull_varnos(root, lsecond(equality->args));
+	if (bms_is_empty(key->left_relids) || bms_is_empty(key->right_relids) ||
+		bms_overlap(key->left_relids, key->right_relids))
+		return NULL;
 	/* NULL is not equal to what is never NULL. */
 	if (IsA(equality, DistinctExpr) && (level_columns_is_not_null(root, linitial(equality->args)) ||
 										level_columns_is_not_null(root, lsecond(equality->args))))
 		NodeSetTag(equality, T_OpExpr);
-	clause->key = (OpExpr *) rel_pipeline_normalize(root, asked, (Node *) equality);
-	clause->commuted = pipeline_commuted_key(clause->key);
-	if (clause->commuted == NULL)
-		clause->key = NULL;
-	else
-		clause->row_factor = join_estimates_row_factor(root, equality, &clause->narrowed_factors);
+	key->equality = (OpExpr *) rel_pipeline_normalize(root, asked, (Node *) equality);
+	key->commuted = pipeline_commuted_key(key->equality);
+	key->row_factor = 1;
+	return key->commuted == NULL ? NULL : key;
+}
+
+/* The clause's keys: what it says of two values, or of the values of which arrays or rows are made. */
+static void
+examine_keys(PlannerInfo *root, const RelPipeline *asked, JoinClause *clause)
+{
+	Node	   *node = (Node *) clause->rinfo->clause;
+	List	   *equalities = translate_made_equalities(node);
+	OpExpr	   *equality = equalities == NIL ? find_equality(node) : NULL;
+	ClauseKey  *key;
+	ListCell   *lc;
+
+	if (equality != NULL)
+	{
+		key = examine_key(root, asked, equality);
+		if (key == NULL)
+			return;
+		key->row_factor = join_estimates_row_factor(root, equality, &key->narrowed_factors);
+		clause->keys = list_make1(key);
+	}
+	foreach(lc, equalities)
+	{
+		key = examine_key(root, asked, lfirst(lc));
+		if (key != NULL)
+			clause->keys = lappend(clause->keys, key);
+	}
+	clause->is_keys = equality != NULL || list_length(clause->keys) == list_length(equalities);
 }
 
 /* Comparisons of one side of the clause with the other that are true where it is. */
@@ -232,7 +264,7 @@ examine_clause(PlannerInfo *root, const RelPipeline *asked, RestrictInfo *rinfo)
 	if (clause->refusal == NULL && !asks)
 		examine_bounds(root, clause);
 	if (clause->refusal == NULL)
-		examine_key(root, asked, clause);
+		examine_keys(root, asked, clause);
 	if (!asks)
 		planning->clauses = lappend(planning->clauses, clause);
 	return clause;
@@ -240,12 +272,12 @@ examine_clause(PlannerInfo *root, const RelPipeline *asked, RestrictInfo *rinfo)
 
 /* The largest is of the side that knows most. */
 static double
-row_factor_of_pair(const JoinClause *clause, const RelOptInfo *probe_rel, const RelOptInfo *build_rel)
+row_factor_of_pair(const ClauseKey *key, const RelOptInfo *probe_rel, const RelOptInfo *build_rel)
 {
-	double		most = clause->row_factor;
+	double		most = key->row_factor;
 	ListCell   *lc;
 
-	foreach(lc, clause->narrowed_factors)
+	foreach(lc, key->narrowed_factors)
 	{
 		const RowFactor *narrowed = lfirst(lc);
 
@@ -311,6 +343,32 @@ is_of_outer_rows(const RelOptInfo *joinrel, JoinType join_type, const RestrictIn
 	return IS_OUTER_JOIN(join_type) && RINFO_IS_PUSHED_DOWN(rinfo, joinrel->relids);
 }
 
+/* Adds the clause's keys of the pair; false: it is more than these. */
+static bool
+add_keys(const JoinClause *clause, const RelOptInfo *probe_rel, const RelOptInfo *build_rel, JoinClauses *clauses)
+{
+	bool		is_any = false;
+	bool		is_all = clause->is_keys;
+	ListCell   *lc;
+
+	foreach(lc, clause->keys)
+	{
+		const ClauseKey *key = lfirst(lc);
+		bool		is_commuted = !bms_is_subset(key->left_relids, probe_rel->relids);
+
+		if (!bms_is_subset(is_commuted ? key->right_relids : key->left_relids, probe_rel->relids) ||
+			!bms_is_subset(is_commuted ? key->left_relids : key->right_relids, build_rel->relids))
+		{
+			is_all = false;
+			continue;
+		}
+		clauses->keys = lappend(clauses->keys, is_commuted ? key->commuted : key->equality);
+		clauses->row_factor *= row_factor_of_pair(key, probe_rel, build_rel);
+		is_any = true;
+	}
+	return is_any && is_all;
+}
+
 /* False: one of them is not for the engine. */
 static bool
 sort_clauses(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *probe_rel, RelOptInfo *build_rel,
@@ -347,19 +405,10 @@ sort_clauses(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *probe_rel, RelO
 			clauses->filters = lappend(clauses->filters, rinfo);
 			continue;
 		}
-		if (clause->key != NULL && bms_is_subset(clause->left_relids, probe_rel->relids) &&
-			bms_is_subset(clause->right_relids, build_rel->relids))
-			clauses->keys = lappend(clauses->keys, clause->key);
-		else if (clause->key != NULL && bms_is_subset(clause->right_relids, probe_rel->relids) &&
-				 bms_is_subset(clause->left_relids, build_rel->relids))
-			clauses->keys = lappend(clauses->keys, clause->commuted);
-		else
-		{
-			clauses->conditions = lappend(clauses->conditions, rinfo);
-			clauses->ranges = list_concat(clauses->ranges, clause->ranges);
+		if (add_keys(clause, probe_rel, build_rel, clauses))
 			continue;
-		}
-		clauses->row_factor *= row_factor_of_pair(clause, probe_rel, build_rel);
+		clauses->conditions = lappend(clauses->conditions, rinfo);
+		clauses->ranges = list_concat(clauses->ranges, clause->ranges);
 	}
 	if (clauses->keys == NIL)
 		clauses->row_factor *= row_factor_of_ranges(clauses->ranges);

@@ -169,19 +169,28 @@ is_known(const Node *node)
 	return IsA(node, Const) && !((const Const *) node)->constisnull;
 }
 
+/* The values that such a call of = compares, by twos; false: it is another node. */
+static bool
+find_pairs(Node *node, List **pairs)
+{
+	OpExpr	   *op = (OpExpr *) node;
+
+	*pairs = NIL;
+	if (!IsA(node, OpExpr))
+		return false;
+	set_opfuncid(op);
+	return (op->opfuncid == F_ARRAY_EQ || op->opfuncid == F_RECORD_EQ) &&
+		add_pairs(linitial(op->args), lsecond(op->args), pairs);
+}
+
 List *
 translate_made_bounds(Node *node)
 {
-	OpExpr	   *op = (OpExpr *) node;
-	List	   *pairs = NIL;
+	List	   *pairs;
 	List	   *bounds = NIL;
 	ListCell   *lc;
 
-	if (!IsA(node, OpExpr))
-		return NIL;
-	set_opfuncid(op);
-	if ((op->opfuncid != F_ARRAY_EQ && op->opfuncid != F_RECORD_EQ) ||
-		!add_pairs(linitial(op->args), lsecond(op->args), &pairs))
+	if (!find_pairs(node, &pairs))
 		return NIL;
 	foreach(lc, pairs)
 	{
@@ -189,4 +198,21 @@ translate_made_bounds(Node *node)
 			bounds = lappend(bounds, equality_of(lfirst(lc)));
 	}
 	return bounds;
+}
+
+List *
+translate_made_equalities(Node *node)
+{
+	List	   *pairs;
+	List	   *equalities = NIL;
+	ListCell   *lc;
+
+	if (!find_pairs(node, &pairs))
+		return NIL;
+	foreach(lc, pairs)
+	{
+		equalities = lappend(equalities, equality_of(lfirst(lc)));
+		NodeSetTag(llast(equalities), T_DistinctExpr);
+	}
+	return equalities;
 }

@@ -19,5 +19,7 @@
 extern Node *translate_made_comparison(Oid function_oid, List *nodes);
 /* Of such a condition equalities with constants, which are true where it is. */
 extern List *translate_made_bounds(Node *node);
+/* What it says of each two values, as DistinctExprs that are false where it is true; NIL: it is another condition. */
+extern List *translate_made_equalities(Node *node);
 
 #endif							/* PENUMBRA_TRANSLATE_MADE_H */
