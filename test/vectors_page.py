@@ -198,7 +198,8 @@ of your own types that compare values as their type does. `@>` and `&&` of a ran
 range or another such one, with any bounds.
 
 A condition that compares a column of ranges by such an operator with a constant, or `lower` or `upper` of it, skips the
-chunks and vectors whose bounds exclude it. What else is asked of ranges is a cached column ([documents](documents.md)).
+chunks and vectors whose bounds exclude it. A join by such an operator, but `-|-`, searches the bounds of one side for
+those of the other; so it does by `@>` and `&&` of ranges that the query makes. What else is asked of ranges is a cached column ([documents](documents.md)).
 
 ### Fields of `extract`, `date_part` and `date_trunc`
 

@@ -114,7 +114,8 @@ typedef enum PenumbraCollationUse {
   X(RANGE_CONTAINS, "@>", NONE, kUnknown) X(RANGE_OVERLAPS, "&&", NONE, kUnknown) X(RANGE_BEFORE, "<<", NONE, kUnknown) \
   X(RANGE_OVERLEFT, "&<", NONE, kUnknown) X(RANGE_OVERRIGHT, "&>", NONE, kUnknown) \
   X(RANGE_ADJACENT, "-|-", NONE, kUnknown) X(RANGE_INTERSECT, "*", NONE, kUnknown) \
-  /* of one, with its form; LOWER and UPPER are integers */ \
+  /* of one, with its form; LOWER and UPPER are integers, of numerics and values of these as INT8 a number of the \
+     bound's place: in their order, one number for some that differ, NULL of an empty range */ \
   X(RANGE_LOWER, "lower", NONE, kUnknown) X(RANGE_UPPER, "upper", NONE, kUnknown) \
   X(RANGE_IS_EMPTY, "isempty", NONE, kUnknown) \
   X(RANGE_LOWER_INC, "lower_inc", NONE, kUnknown) X(RANGE_UPPER_INC, "upper_inc", NONE, kUnknown) \

@@ -146,6 +146,32 @@ Vector EvaluateBound(const Expr& expr, const Vector* args, uint32_t rows, EvalCo
   return FlatVector(expr.type, out, AndValidity(is_finite, args[0].validity, rows, context.arena));
 }
 
+// A number in the order of the places, which may be equal where these differ.
+int64_t PlaceNumber(NumericBound::Place place) {
+  if (!NumericBound::IsFinite(place)) return NumericBound::IsBeforeAll(place) ? INT64_MIN : INT64_MAX;
+  constexpr size_t kHead = 2;  // the bound's kind and the number's, which is less than 8
+  uint64_t digits = 0;
+  std::memcpy(&digits, place.data() + kHead, std::min(place.size() - kHead, sizeof(digits)));
+  const uint64_t key = uint64_t{static_cast<uint8_t>(place[1])} << 61 | __builtin_bswap64(digits) >> 3;
+  return static_cast<int64_t>(key ^ uint64_t{1} << 63);
+}
+
+// lower, upper of numerics as such numbers: NULL of an empty range.
+template <bool kIsLower>
+Vector EvaluatePlace(const Expr& expr, const Vector* args, uint32_t rows, EvalContext& context) {
+  const RangesOf<NumericBound> ranges(args[0], rows, context.arena);
+  auto* out = context.arena.AllocateArray<int64_t>(rows);
+  uint64_t* is_there = context.arena.AllocateArray<uint64_t>(kValidityWords);
+  PackTests(rows, is_there, [&](uint32_t i) {
+    Interval<NumericBound> single;
+    const bool is_single = ranges.IsSingle(i, &single);
+    const Ranges<NumericBound> all = is_single ? Ranges<NumericBound>(single) : ranges[i];
+    out[i] = all.is_empty ? 0 : PlaceNumber(kIsLower ? all.hull.begin : all.hull.end);
+    return !all.is_empty;
+  });
+  return FlatVector(expr.type, out, AndValidity(is_there, args[0].validity, rows, context.arena));
+}
+
 template <typename Bound>
 StringRef WriteRange(char head, const Interval<Bound>& interval, Arena& arena) {
   char* image = arena.AllocateArray<char>(2 + 2 * Bound::kBytesMax);
@@ -197,6 +223,14 @@ EvaluateFunction ChooseValue(const CallSite& call) {
   }
 }
 
+// The engine has no numeric bounds. A call whose result is an integer asks for their places, also of a value.
+EvaluateFunction ChoosePlace(const CallSite& call) {
+  const PenumbraType type = call.args[0]->type;
+  if (call.result != PENUMBRA_INT8 || !(IsStringType(type) || IsValueOf<NumericBound>(type))) return nullptr;
+  if (call.function == PENUMBRA_FN_RANGE_LOWER) return EvaluatePlace<true>;
+  return call.function == PENUMBRA_FN_RANGE_UPPER ? EvaluatePlace<false> : nullptr;
+}
+
 template <typename Bound>
 void Choose(const CallSite& call, Binding* binding) {
   for (size_t i = 0; i + 1 < call.args.size(); ++i) {
@@ -221,7 +255,10 @@ Binding BindRange(const CallSite& call) {
   switch (*KnownValue<int32_t>(*last)) {
     case PENUMBRA_RANGE_OF_INT4: Choose<IntegerBound<4>>(call, &binding); break;
     case PENUMBRA_RANGE_OF_INT8: Choose<IntegerBound<8>>(call, &binding); break;
-    case PENUMBRA_RANGE_OF_NUMERIC: Choose<NumericBound>(call, &binding); break;
+    case PENUMBRA_RANGE_OF_NUMERIC:
+      Choose<NumericBound>(call, &binding);
+      if (binding.evaluate == nullptr) binding.evaluate = ChoosePlace(call);
+      break;
     default: break;
   }
   binding.evaluated_args = static_cast<int>(count) - 1;

@@ -394,5 +394,6 @@ made_columns_may_be(const QueryLevel *level, Node *expr)
 
 	expr = compat_key_of_groups(level->query, expr);
 	return made_value_may_be(expr) || entry_of_row(level, expr) != NULL ||
-		(find_source_of_column(level, expr, &source) && made_columns_may_be(&source.level, target_of_column(&source, expr)));
+		(find_source_of_column(level, expr, &source) &&
+		 made_columns_may_be(&source.level, target_of_column(&source, expr)));
 }

@@ -12,9 +12,9 @@
  * so that the engine groups by columns, and the array is made once for each group.  The same for DISTINCT, which is
  * GROUP BY where there is nothing else, ORDER BY, PARTITION BY, and ORDER BY in a call.  planning/made_values.h says
  * of which values the groups and the order are those of their parts.
- * A key may be a column of a subquery in FROM or of a CTE that makes it (made_columns.c), and a whole row, made of
- * of its columns.
- * of its columns.
+ *
+ * A key may be a column of a subquery in FROM or of a CTE that makes it (made_columns.c), and a whole row, which is
+ * made of its columns.
  *
  * In grouping sets the parts stand in the place of the key.  Where a set lacks it, it is NULL and not made of NULLs: it
  * is CASE WHEN GROUPING(part) = 0 THEN ARRAY[a, b] END.  A part must be no other key, nor stand elsewhere: in sets that

@@ -41,6 +41,7 @@
 #include "query/pipeline/function_map.h"
 #include "query/pipeline/host_call.h"
 #include "query/pipeline/pipeline.h"
+#include "query/pipeline/range_form.h"
 #include "query/pipeline/translate_expr.h"
 #include "query/pipeline/translate_type.h"
 #include "query/planning/expression_columns.h"
@@ -416,7 +417,7 @@ host_call_translate(Translation *translation, Node *node)
 	PenumbraExpr expr = -1;
 	PenumbraType type;
 
-	if (translation->is_within_call || ++translation->failed_inputs > FAILED_INPUTS_MAX ||
+	if (translation->is_within_call || range_form_has_place(node) || ++translation->failed_inputs > FAILED_INPUTS_MAX ||
 		!can_be_called(translation, node, &type) || (!is_planned && translation->runtime_values != NULL))
 	{
 		translation->reason = reason;

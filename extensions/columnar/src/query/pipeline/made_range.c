@@ -304,7 +304,7 @@ is_made(const MadeRange *range)
 }
 
 Node *
-made_range_bound(Node *node, bool is_upper, Const *other)
+made_range_bound(Oid type, Node *node, bool is_upper, Const *other)
 {
 	MadeRange	range = {0};
 	Node	   *own;
@@ -312,10 +312,12 @@ made_range_bound(Node *node, bool is_upper, Const *other)
 
 	(void) read_constructor((FuncExpr *) node, &range);
 	own = is_upper ? range.upper : range.lower;
-	if (own == NULL)
+	if (own == NULL || (range.type != type && translation_is_runtime(own)))
 		return (Node *) other;
+	if (range.type != type)
+		own = range_form_bound(type, own, is_upper);
 	bound = pipeline_coalesce(own, (Node *) other);
 	if (range.refused == NIL)
 		return bound;
-	return pipeline_case(range.type, InvalidOid, list_make1(pipeline_when(is_made(&range), bound)), other);
+	return pipeline_case(type, InvalidOid, list_make1(pipeline_when(is_made(&range), bound)), other);
 }

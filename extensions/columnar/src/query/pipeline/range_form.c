@@ -10,6 +10,7 @@
 #include "catalog/pg_type.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
+#include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/typcache.h"
 
@@ -26,7 +27,9 @@ range_form_is_value(Node *node)
 Oid
 range_form_type_of(List *args)
 {
-	return getBaseType(exprType(range_form_is_value(linitial(args)) ? lsecond(args) : linitial(args)));
+	bool		is_second = list_length(args) > 1 && range_form_is_value(linitial(args));
+
+	return getBaseType(exprType(is_second ? lsecond(args) : linitial(args)));
 }
 
 int
@@ -48,10 +51,49 @@ range_form_of(List *args)
 			return PENUMBRA_RANGE_OF_INT8;
 		case NUMRANGEOID:
 		case NUMMULTIRANGEOID:
+		case NUMERICOID:		/* of a place */
 			return PENUMBRA_RANGE_OF_NUMERIC;
 		default:
 			return RANGE_FORM_NONE;
 	}
+}
+
+static Oid
+bound_function(Node *range, bool is_upper)
+{
+	if (type_is_multirange(getBaseType(exprType(range))))
+		return is_upper ? F_UPPER_ANYMULTIRANGE : F_LOWER_ANYMULTIRANGE;
+	return is_upper ? F_UPPER_ANYRANGE : F_LOWER_ANYRANGE;
+}
+
+Node *
+range_form_bound(Oid type, Node *range, bool is_upper)
+{
+	return (Node *) makeFuncExpr(bound_function(range, is_upper), type, list_make1(range), InvalidOid, InvalidOid,
+								 COERCE_EXPLICIT_CALL);
+}
+
+static bool
+is_place(Node *node)
+{
+	const FuncExpr *func = (const FuncExpr *) node;
+
+	return IsA(node, FuncExpr) && func->funcresulttype == INT8OID && list_length(func->args) == 1 &&
+		(func->funcid == bound_function(linitial(func->args), false) ||
+		 func->funcid == bound_function(linitial(func->args), true)) &&
+		range_form_of(func->args) == PENUMBRA_RANGE_OF_NUMERIC;
+}
+
+static bool
+place_walker(Node *node, void *context)
+{
+	return node != NULL && (is_place(node) || expression_tree_walker(node, place_walker, context));
+}
+
+bool
+range_form_has_place(Node *node)
+{
+	return place_walker(node, NULL);
 }
 
 Node *

@@ -24,6 +24,16 @@ extern Oid	range_form_type_of(List *args);
 /* Their PenumbraRangeForm; RANGE_FORM_NONE: in them is something else than numbers, dates and instants. */
 extern int	range_form_of(List *args);
 
+/* A call of lower() or upper(), whose type may be given. */
+extern Node *range_form_bound(Oid type, Node *range, bool is_upper);
+
+/*
+ * Of a numeric range, or of a value as such a range, a call whose type is bigint is the place of the bound: the engine
+ * numbers them in their order, but some that differ have one number, and an empty range has NULL.  PostgreSQL has no
+ * places, and must not evaluate what has one in it.
+ */
+extern bool range_form_has_place(Node *node);
+
 /* A comparison of two values of the type by the strategy of its default order. */
 extern Node *range_form_compare(Oid type, int strategy, Node *left, Node *right);
 

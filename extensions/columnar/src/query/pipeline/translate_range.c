@@ -118,66 +118,87 @@ extreme_of(Oid type, bool is_greatest)
 	return pipeline_constant(type, -1, InvalidOid, end, false);
 }
 
-/* The bound of a range, or the extreme where there is none; of a value that itself. */
-static Node *
-bound_of(Oid type, Node *node, bool is_upper, bool is_greatest)
+/* What bounds are compared as. */
+typedef struct BoundForm
 {
-	static const Oid functions[2][2] = {
-		{F_LOWER_ANYRANGE, F_UPPER_ANYRANGE}, {F_LOWER_ANYMULTIRANGE, F_UPPER_ANYMULTIRANGE}
-	};
-	bool		is_multirange = type_is_multirange(getBaseType(exprType(node)));
-	CoalesceExpr *bound = makeNode(CoalesceExpr);
+	Oid			type;
+	bool		are_places;		/* numbers in their order, as of numerics, which are NULL of empty ranges alone */
+	bool		may_be_empty;	/* a condition may be true of an empty range */
+} BoundForm;
 
-	if (range_form_is_value(node))
-		return node;
-	if (made_range_is(node))
-		return made_range_bound(node, is_upper, extreme_of(type, is_greatest));
-	bound->coalescetype = type;
-	bound->args = list_make2(makeFuncExpr(functions[is_multirange][is_upper], type, list_make1(node), InvalidOid,
-										  InvalidOid, COERCE_EXPLICIT_CALL), extreme_of(type, is_greatest));
-	bound->location = -1;
-	return (Node *) bound;
+static Node *
+is_not_empty(Node *range)
+{
+	Oid			function = type_is_multirange(getBaseType(exprType(range))) ? F_ISEMPTY_ANYMULTIRANGE
+		: F_ISEMPTY_ANYRANGE;
+
+	return (Node *) makeBoolExpr(NOT_EXPR, list_make1(makeFuncExpr(function, BOOLOID, list_make1(range), InvalidOid,
+																   InvalidOid, COERCE_EXPLICIT_CALL)), -1);
 }
 
-/* The bound of one is not behind that of the other: what is infinite or empty is taken for one that is not. */
+/*
+ * The bound of a range, or the extreme where there is none; of a value that itself.  It is NULL of a NULL and of a
+ * range that is empty, if the condition is not true there.
+ */
 static Node *
-compare_bounds(Oid type, Node *one, bool is_upper_of_one, Node *other, bool is_upper_of_other)
+bound_of(const BoundForm *form, Node *node, bool is_upper, bool is_greatest)
 {
-	return range_form_compare(type, BTLessEqualStrategyNumber, bound_of(type, one, is_upper_of_one, false),
-				   bound_of(type, other, is_upper_of_other, true));
+	Node	   *extreme = (Node *) extreme_of(form->type, is_greatest);
+
+	if (form->are_places && translation_is_runtime(node))
+		return extreme;
+	if (range_form_is_value(node))
+		return form->are_places ? range_form_bound(form->type, node, is_upper) : node;
+	if (made_range_is(node))
+		return made_range_bound(form->type, node, is_upper, (Const *) extreme);
+	if (form->are_places && !form->may_be_empty)
+		return range_form_bound(form->type, node, is_upper);
+	if (!form->may_be_empty)
+		extreme = pipeline_case(form->type, InvalidOid, list_make1(pipeline_when(is_not_empty(node), extreme)),
+								makeNullConst(form->type, -1, InvalidOid));
+	return pipeline_coalesce(range_form_bound(form->type, node, is_upper), extreme);
+}
+
+/* The bound of one is not behind that of the other: what is infinite is taken for one that is not. */
+static Node *
+compare_bounds(const BoundForm *form, Node *one, bool is_upper_of_one, Node *other, bool is_upper_of_other)
+{
+	return range_form_compare(form->type, BTLessEqualStrategyNumber, bound_of(form, one, is_upper_of_one, false),
+				   bound_of(form, other, is_upper_of_other, true));
 }
 
 List *
 translate_range_bounds(const FunctionMapping *mapping, List *nodes)
 {
 	Oid			range_type = range_form_type_of(nodes);
-	int			form = range_form_of(nodes);
+	BoundForm	form = {.are_places = range_form_of(nodes) == PENUMBRA_RANGE_OF_NUMERIC};
 	Node	   *one = linitial(nodes);
 	Node	   *other = llast(nodes);
-	Oid			type;
 
-	if (form != PENUMBRA_RANGE_OF_INT4 && form != PENUMBRA_RANGE_OF_INT8)
+	if (range_form_of(nodes) == RANGE_FORM_NONE || (!type_is_range(range_type) && !type_is_multirange(range_type)))
 		return NIL;
-	type = get_range_subtype(type_is_multirange(range_type) ? get_multirange_range(range_type) : range_type);
+	form.type = form.are_places ? INT8OID
+		: get_range_subtype(type_is_multirange(range_type) ? get_multirange_range(range_type) : range_type);
 	if (mapping->shape == SHAPE_RANGE_SWAPPED)
 	{
 		one = llast(nodes);
 		other = linitial(nodes);
 	}
+	form.may_be_empty = mapping->function == PENUMBRA_FN_RANGE_CONTAINS && !range_form_is_value(other);
 	switch (mapping->function)
 	{
 		case PENUMBRA_FN_RANGE_CONTAINS:
-			return list_make2(compare_bounds(type, one, false, other, false),
-							  compare_bounds(type, other, true, one, true));
+			return list_make2(compare_bounds(&form, one, false, other, false),
+							  compare_bounds(&form, other, true, one, true));
 		case PENUMBRA_FN_RANGE_OVERLAPS:
-			return list_make2(compare_bounds(type, one, false, other, true),
-							  compare_bounds(type, other, false, one, true));
+			return list_make2(compare_bounds(&form, one, false, other, true),
+							  compare_bounds(&form, other, false, one, true));
 		case PENUMBRA_FN_RANGE_BEFORE:
-			return list_make1(compare_bounds(type, one, true, other, false));
+			return list_make1(compare_bounds(&form, one, true, other, false));
 		case PENUMBRA_FN_RANGE_OVERLEFT:
-			return list_make1(compare_bounds(type, one, true, other, true));
+			return list_make1(compare_bounds(&form, one, true, other, true));
 		case PENUMBRA_FN_RANGE_OVERRIGHT:
-			return list_make1(compare_bounds(type, other, false, one, false));
+			return list_make1(compare_bounds(&form, other, false, one, false));
 		default:
 			return NIL;
 	}
