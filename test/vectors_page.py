@@ -199,7 +199,8 @@ range or another such one, with any bounds.
 
 A condition that compares a column of ranges by such an operator with a constant, or `lower` or `upper` of it, skips the
 chunks and vectors whose bounds exclude it. A join by such an operator, but `-|-`, searches the bounds of one side for
-those of the other; so it does by `@>` and `&&` of ranges that the query makes. What else is asked of ranges is a cached column ([documents](documents.md)).
+those of the other; so it does by `@>` and `&&` of ranges that the query makes. What else is asked of ranges is a cached
+column ([documents](documents.md)).
 
 ### Fields of `extract`, `date_part` and `date_trunc`
 
@@ -264,6 +265,7 @@ are made of, and PostgreSQL makes one value for each group.
 | `GROUP BY`, `DISTINCT`, `PARTITION BY`, `count(DISTINCT ...)`, set operations | arrays and rows of all types that are keys; documents of numbers but floats, text but `character`, booleans, dates, times, `uuid` and enums |
 | `ORDER BY`, of the query, of windows and inside a call, `DISTINCT ON` | arrays and rows |
 | `=` and `<>` with another one, or with a constant | arrays and rows |
+| `<`, `<=`, `>` and `>=` the same | arrays |
 
 The values of `=` are also the keys of joins, of `IN` and of `EXISTS`, where none of them can fail: `ARRAY[t.a, t.b] =
 ARRAY[u.a, u.b]`.

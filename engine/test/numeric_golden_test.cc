@@ -235,6 +235,10 @@ TEST(NumericGoldenTest, Payloads) {
       EXPECT_TRUE(wide == scaled && scale == number.scale()) << Describe(c);
       char packed[kIntegerPayloadBytes];
       EXPECT_EQ(Hex({packed, IntegerToPayload(wide, scale, packed)}), c.payload) << Describe(c);
+      char ordered[2][kIntegerPayloadBytes + kOrderedBytesMore];
+      const char* ends[] = {WriteOrderedBytes({packed, IntegerToPayload(wide, scale, packed)}, ordered[0]),
+                            WriteOrderedBytes(wide, scale, ordered[1])};
+      EXPECT_EQ(Hex({ordered[1], ends[1]}), Hex({ordered[0], ends[0]})) << Describe(c);
       EXPECT_EQ(CanonicalInteger(wide, scale, arena).view(), CanonicalPayload(bytes, arena).view()) << Describe(c);
     }
     const int128 limit = kPowersOfTen[kMaxInt64Digits];

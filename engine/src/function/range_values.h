@@ -41,17 +41,20 @@ class ValueIntervals<NumericBound> {
  private:
   // The places before and behind the number, one behind the other.
   static Interval<NumericBound> Make(const Vector& v, uint32_t row, Arena& arena) {
-    if (v.numeric_form == NumericForm::kPayload) return Make(v.values<StringRef>()[row].view(), arena);
+    if (v.numeric_form == NumericForm::kPayload) {
+      const std::string_view payload = v.values<StringRef>()[row].view();
+      return Make(payload.size(), [&](char* out) { return WriteOrderedBytes(payload, out); }, arena);
+    }
     const int128 integer =
         v.numeric_form == NumericForm::kInt64 ? int128{v.values<int64_t>()[row]} : v.values<int128>()[row];
-    char payload[kIntegerPayloadBytes];
-    return Make({payload, IntegerToPayload(integer, v.scale, payload)}, arena);
+    return Make(kIntegerPayloadBytes, [&](char* out) { return WriteOrderedBytes(integer, v.scale, out); }, arena);
   }
-  static Interval<NumericBound> Make(std::string_view payload, Arena& arena) {
-    const uint32_t most = 2 + kOrderedBytesMore + static_cast<uint32_t>(payload.size());
-    char* begin = arena.AllocateArray<char>(2 * size_t{most});
+  template <typename Write>
+  static Interval<NumericBound> Make(size_t payload_bytes, const Write& write, Arena& arena) {
+    const size_t most = 2 + kOrderedBytesMore + payload_bytes;
+    char* begin = arena.AllocateArray<char>(2 * most);
     *begin = kFinite;
-    char* end = WriteOrderedBytes(payload, begin + 1);
+    char* end = write(begin + 1);
     *end++ = 0;
     const size_t length = static_cast<size_t>(end - begin);
     std::memcpy(end, begin, length);

@@ -133,6 +133,8 @@ uint32_t WritePayloadText(std::string_view payload, char* out, uint32_t room);
 // most the payload's bytes and kOrderedBytesMore are written.
 constexpr uint32_t kOrderedBytesMore = 5;
 char* WriteOrderedBytes(std::string_view payload, char* out);
+// The same of an integer with a scale, at most kOrderedBytesMore more than its payload would have.
+char* WriteOrderedBytes(int128 integer, int scale, char* out);
 // Canonical bytes: equal values of any scale and form have equal bytes; short ones fit in a
 // StringRef inline. For hashing and grouping only (not stored, not ordered).
 constexpr uint32_t kCanonicalInlineBytes = 12;

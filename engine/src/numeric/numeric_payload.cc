@@ -214,8 +214,29 @@ uint32_t IntegerToPayload(int128 value, int scale, char* out) {
   return header_bytes + digits.count * static_cast<uint32_t>(sizeof(int16_t));
 }
 
+namespace {
+
+// Kinds of numbers in their order.
+enum : uint8_t { kMinusInfinity, kNegative, kZero, kPositive, kPlusInfinity, kNotANumber };
+
+// What follows a number's kind: its weight and its digits, which `digit` has, the first one first.
+template <typename Digit>
+char* WriteOrderedDigits(int weight, uint32_t count, bool is_negative, const Digit& digit, char* out) {
+  const uint16_t mask = is_negative ? 0xFFFF : 0;
+  const auto write = [&out, mask](uint32_t value) {
+    const uint16_t bytes = __builtin_bswap16(static_cast<uint16_t>(value) ^ mask);
+    std::memcpy(out, &bytes, sizeof(bytes));
+    out += sizeof(bytes);
+  };
+  write(static_cast<uint32_t>(weight) ^ 0x8000);
+  for (uint32_t i = 0; i < count; ++i) write(digit(i) + 1);
+  write(0);
+  return out;
+}
+
+}  // namespace
+
 char* WriteOrderedBytes(std::string_view payload, char* out) {
-  enum : uint8_t { kMinusInfinity, kNegative, kZero, kPositive, kPlusInfinity, kNotANumber };
   PackedNumber number;
   if (!UnpackPayload(payload.data(), static_cast<uint32_t>(payload.size()), &number)) {
     const uint16_t header = payload.size() < 2 ? 0 : PayloadHeader(payload.data());
@@ -224,16 +245,32 @@ char* WriteOrderedBytes(std::string_view payload, char* out) {
   }
   *out++ = number.digit_count == 0 ? kZero : number.negative ? kNegative : kPositive;
   if (number.digit_count == 0) return out;
-  const uint16_t mask = number.negative ? 0xFFFF : 0;
-  const auto write = [&out, mask](uint32_t value) {
-    const uint16_t bytes = __builtin_bswap16(static_cast<uint16_t>(value) ^ mask);
-    std::memcpy(out, &bytes, sizeof(bytes));
-    out += sizeof(bytes);
-  };
-  write(static_cast<uint32_t>(number.weight) ^ 0x8000);
-  for (uint32_t i = 0; i < number.digit_count; ++i) write(static_cast<uint32_t>(number.Digit(i)) + 1);
-  write(0);
-  return out;
+  return WriteOrderedDigits(
+      number.weight, number.digit_count, number.negative,
+      [&](uint32_t i) { return static_cast<uint32_t>(number.Digit(i)); }, out);
+}
+
+char* WriteOrderedBytes(int128 integer, int scale, char* out) {
+  constexpr uint64_t kBase = 10000;
+  constexpr uint64_t kPowers[] = {1, 10, 100, 1000};
+  const int fraction_digits = (scale + 3) / 4;
+  const bool is_negative = integer < 0;
+  const uint128 magnitude = is_negative ? -static_cast<uint128>(integer) : static_cast<uint128>(integer);
+  if (scale < 0 || magnitude > UINT64_MAX / kPowers[3]) {
+    char payload[kIntegerPayloadBytes];
+    return WriteOrderedBytes({payload, IntegerToPayload(integer, scale, payload)}, out);
+  }
+  uint32_t digits[5];  // the last one first
+  uint32_t count = 0, zeros = 0;
+  for (uint64_t rest = static_cast<uint64_t>(magnitude) * kPowers[fraction_digits * 4 - scale]; rest != 0;
+       rest /= kBase)
+    digits[count++] = static_cast<uint32_t>(rest % kBase);
+  *out++ = count == 0 ? kZero : is_negative ? kNegative : kPositive;
+  if (count == 0) return out;
+  while (digits[zeros] == 0) ++zeros;
+  return WriteOrderedDigits(
+      static_cast<int>(count) - 1 - fraction_digits, count - zeros, is_negative,
+      [&](uint32_t i) { return digits[count - 1 - i]; }, out);
 }
 
 // Reads PostgreSQL's bytes in any form that it stores. Bytes of no such form are reported as corruption.

@@ -275,7 +275,7 @@ translate_function(Translation *translation, Oid function_oid, Oid result_oid, O
 	PenumbraExpr args[8];
 	PenumbraType result;
 	PenumbraCollation *engine_collation = NULL;
-	Node	   *of_values = translate_made_comparison(function_oid, nodes);
+	Node	   *of_values = translate_made_comparison(function_oid, collation, nodes);
 
 	if (of_values != NULL)
 		return translate_expr(translation, of_values);

@@ -9,7 +9,8 @@
  *
  *		a IS NOT DISTINCT FROM c AND b IS NOT DISTINCT FROM 5
  *
- * by the default operators of the values' types, as PostgreSQL compares them.
+ * by the default operators of the values' types, as PostgreSQL compares them.  The order is that of the first two that
+ * differ, where NULL is the greatest value.
  *
  *-------------------------------------------------------------------------
  */
@@ -139,8 +140,103 @@ equality_of(const List *pair)
 	return (OpExpr *) op;
 }
 
+/* ---------------------------------------------------------------- order */
+
+/* Whether the pairs are in order by what the values' types and the collation of the whole say. */
+static bool
+have_order(const List *pairs, Oid collation, bool are_rows)
+{
+	ListCell   *lc;
+
+	foreach(lc, pairs)
+	{
+		Node	   *value = linitial(lfirst(lc));
+
+		if (!OidIsValid(lookup_type_cache(exprType(value), TYPECACHE_LT_OPR)->lt_opr) ||
+			(OidIsValid(exprCollation(value)) && (are_rows || exprCollation(value) != collation)))
+			return false;
+	}
+	return true;
+}
+
+static Node *
+not_distinct(OpExpr *equality)
+{
+	NodeSetTag(equality, T_DistinctExpr);
+	return (Node *) makeBoolExpr(NOT_EXPR, list_make1(equality), -1);
+}
+
+/* coalesce(left < right, left IS NOT NULL AND right IS NULL) */
+static Node *
+is_before(Node *left, Node *right)
+{
+	OpExpr	   *op = (OpExpr *) make_opclause(lookup_type_cache(exprType(left), TYPECACHE_LT_OPR)->lt_opr, BOOLOID, false,
+											  (Expr *) left, (Expr *) right, InvalidOid, exprCollation(left));
+
+	set_opfuncid(op);
+	return pipeline_coalesce((Node *) op, (Node *) make_andclause(list_make2(pipeline_null_test(left, IS_NOT_NULL),
+																			pipeline_null_test(right, IS_NULL))));
+}
+
+/* One is before the other, or perhaps equal to it. */
+static Node *
+in_order(const List *pairs, bool may_be_equal, bool is_swapped)
+{
+	Node	   *order = makeBoolConst(may_be_equal, false);
+
+	for (int i = list_length(pairs) - 1; i >= 0; i--)
+	{
+		const List *pair = list_nth(pairs, i);
+		Node	   *before = is_swapped ? is_before(lsecond(pair), linitial(pair))
+			: is_before(linitial(pair), lsecond(pair));
+		Node	   *same = not_distinct(equality_of(pair));
+
+		if (i == list_length(pairs) - 1 && !may_be_equal)
+			order = before;
+		else
+			order = (Node *) make_orclause(list_make2(before, i == list_length(pairs) - 1 ? same
+													  : (Node *) make_andclause(list_make2(same, order))));
+	}
+	return order;
+}
+
+static Node *
+translate_made_order(Oid function_oid, Oid collation, List *nodes)
+{
+	bool		are_rows = true;
+	bool		may_be_equal = false;
+	bool		is_swapped = false;
+	List	   *pairs = NIL;
+
+	switch (function_oid)
+	{
+		case F_ARRAY_LT:
+		case F_ARRAY_LE:
+		case F_ARRAY_GT:
+		case F_ARRAY_GE:
+			are_rows = false;
+			may_be_equal = function_oid == F_ARRAY_LE || function_oid == F_ARRAY_GE;
+			is_swapped = function_oid == F_ARRAY_GT || function_oid == F_ARRAY_GE;
+			break;
+		case F_RECORD_LT:
+		case F_RECORD_LE:
+		case F_RECORD_GT:
+		case F_RECORD_GE:
+			may_be_equal = function_oid == F_RECORD_LE || function_oid == F_RECORD_GE;
+			is_swapped = function_oid == F_RECORD_GT || function_oid == F_RECORD_GE;
+			break;
+		default:
+			return NULL;
+	}
+	if (!add_pairs(linitial(nodes), lsecond(nodes), &pairs) || pairs == NIL || !have_order(pairs, collation, are_rows))
+		return NULL;
+	return in_order(pairs, may_be_equal, is_swapped);
+}
+
+/* ---------------------------------------------------------------- conditions */
+
 Node *
-translate_made_comparison(Oid function_oid, List *nodes)
+translate_made_comparison(Oid function_oid, Oid collation, List *nodes)
 {
 	const bool	is_equality = function_oid == F_ARRAY_EQ || function_oid == F_RECORD_EQ;
 	List	   *pairs = NIL;
@@ -149,16 +245,11 @@ translate_made_comparison(Oid function_oid, List *nodes)
 	ListCell   *lc;
 
 	if (!is_equality && function_oid != F_ARRAY_NE && function_oid != F_RECORD_NE)
-		return NULL;
+		return translate_made_order(function_oid, collation, nodes);
 	if (!add_pairs(linitial(nodes), lsecond(nodes), &pairs) || pairs == NIL)
 		return NULL;
 	foreach(lc, pairs)
-	{
-		OpExpr	   *test = equality_of(lfirst(lc));
-
-		NodeSetTag(test, T_DistinctExpr);
-		tests = lappend(tests, makeBoolExpr(NOT_EXPR, list_make1(test), -1));
-	}
+		tests = lappend(tests, not_distinct(equality_of(lfirst(lc))));
 	all = make_andclause(tests);
 	return (Node *) (is_equality ? all : makeBoolExpr(NOT_EXPR, list_make1(all), -1));
 }
