@@ -172,10 +172,10 @@ is_before(Node *left, Node *right)
 {
 	OpExpr	   *op = (OpExpr *) make_opclause(lookup_type_cache(exprType(left), TYPECACHE_LT_OPR)->lt_opr, BOOLOID, false,
 											  (Expr *) left, (Expr *) right, InvalidOid, exprCollation(left));
+	List	   *tests = list_make2(pipeline_null_test(left, IS_NOT_NULL), pipeline_null_test(right, IS_NULL));
 
 	set_opfuncid(op);
-	return pipeline_coalesce((Node *) op, (Node *) make_andclause(list_make2(pipeline_null_test(left, IS_NOT_NULL),
-																			pipeline_null_test(right, IS_NULL))));
+	return pipeline_coalesce((Node *) op, (Node *) make_andclause(tests));
 }
 
 /* One is before the other, or perhaps equal to it. */
