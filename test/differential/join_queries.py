@@ -429,6 +429,9 @@ class JoinQueryGenerator:
 
     def _equality(self, left: list[Item], right: list[Item], is_plain: bool = False) -> str:
         a, b, _ = self._operands(left, right, is_plain)
+        if self._is(0.08):
+            c, d, _ = self._operands(left, right, is_plain=True)
+            a, b = f"ARRAY[({a})::text, ({c})::text]", f"ARRAY[({b})::text, ({d})::text]"
         return f"{a} = {b}" if self._is(0.5) else f"{b} = {a}"
 
     def _range(self, left: list[Item], right: list[Item]) -> list[str]:
@@ -751,6 +754,7 @@ class JoinQueryGenerator:
     def _grouped(self, base: JoinQuery, items: list[Item]) -> JoinQuery:
         keys = self._keys()
         keys = [Output(key.sql, EXACT if key.comparison == EXACT else BY_VALUE) for key in keys]
+        keys = [Output(f"ROW({key.sql})", EXACT) if key.comparison == EXACT and self._is(0.06) else key for key in keys]
         outputs = keys + [self._aggregate() for _ in range(self.choose.randint(0, 3))]
         if self._is(0.08):
             outputs.append(self._aggregate_of_subquery(items))

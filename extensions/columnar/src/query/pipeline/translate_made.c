@@ -170,8 +170,9 @@ not_distinct(OpExpr *equality)
 static Node *
 is_before(Node *left, Node *right)
 {
-	OpExpr	   *op = (OpExpr *) make_opclause(lookup_type_cache(exprType(left), TYPECACHE_LT_OPR)->lt_opr, BOOLOID, false,
-											  (Expr *) left, (Expr *) right, InvalidOid, exprCollation(left));
+	Oid			less = lookup_type_cache(exprType(left), TYPECACHE_LT_OPR)->lt_opr;
+	OpExpr	   *op = (OpExpr *) make_opclause(less, BOOLOID, false, (Expr *) left, (Expr *) right, InvalidOid,
+											  exprCollation(left));
 	List	   *tests = list_make2(pipeline_null_test(left, IS_NOT_NULL), pipeline_null_test(right, IS_NULL));
 
 	set_opfuncid(op);
