@@ -122,7 +122,8 @@ What is not on this page is computed by PostgreSQL:
 * An immutable function of PostgreSQL's own whose distinct arguments are many becomes a cached column, as soon as a
   second query evaluates it for each row: in a condition, a key or an aggregate's argument. `penumbra.load('t',
   ARRAY['sha512(photo)'])` loads it at once, `penumbra.columns` shows it. `to_char` of a `timestamp` without `TM` is as
-  good. One that raises an error for some row is no column.
+  good. One that raises an error for some row is no column, and neither is one that a setting changes: the text of a
+  `float` or `bytea`, `quote_ident`, `age` of two `timestamptz`, a zone by its abbreviation.
 * Elsewhere such a function takes that step and what follows to PostgreSQL. `EXPLAIN` and the view `penumbra.refusals`
   say what it was.
 
@@ -523,7 +524,9 @@ def table(lines: list[str]) -> str:
     oids = function_oids()
     rows = re.findall(r"^\t\{(F_\w+), PENUMBRA_FN_(\w+), SHAPE_(\w+)\},$", FUNCTION_MAP.read_text(), re.M)
     aliases = {other: name for name, others in ALIASES.items() for other in others}
-    inside = re.findall(r"^\t\tcase (F_\w+):$", CACHEABLE.read_text(), re.M)
+    # those that the file lets in, not those that it keeps out
+    lets_in = re.sub(r"^looks_at_setting\(.*?^}", "", CACHEABLE.read_text(), flags=re.M | re.S)
+    inside = re.findall(r"^\t\tcase (F_\w+):$", lets_in, re.M)
     made = {
         "types": types, "collations": collations, "functions": functions, "fields": fields, "aggregates": aggregates,
         "aliases": aliases, "oids": {str(oids[name]): [function, shape] for name, function, shape in rows},

@@ -28,6 +28,7 @@
 #include "cache/cacheable.h"
 #include "cache/json_conversion.h"
 #include "cache/list_image.h"
+#include "cache/text_search.h"
 #include "cache/value_image.h"
 #include "pg_compat.h"
 
@@ -182,15 +183,50 @@ is_fixed_format(Oid function, List *args)
 	return strstr(asc_toupper(pattern, strlen(pattern)), "TM") == NULL;
 }
 
+/*
+ * A zone that is no abbreviation, of which a setting says what it means.  An abbreviation has no slash, and UTC is the
+ * same in all of PostgreSQL's sets.
+ */
+static bool
+is_fixed_zone(const Node *zone)
+{
+	char	   *name;
+
+	if (!IsA(zone, Const) || ((const Const *) zone)->constisnull)
+		return false;
+	name = TextDatumGetCString(((const Const *) zone)->constvalue);
+	return strchr(name, '/') != NULL || pg_strcasecmp(name, "UTC") == 0;
+}
+
+/* A function of PostgreSQL's that is declared immutable, and yet looks at a setting. */
+static bool
+looks_at_setting(Oid function, List *args)
+{
+	switch (function)
+	{
+		case F_FLOAT4OUT:		/* extra_float_digits */
+		case F_FLOAT8OUT:
+		case F_BYTEAOUT:		/* bytea_output */
+		case F_QUOTE_IDENT:		/* quote_all_identifiers */
+		case F_AGE_TIMESTAMPTZ_TIMESTAMPTZ: /* TimeZone */
+			return true;
+		case F_TIMEZONE_TEXT_TIMESTAMP: /* timezone_abbreviations */
+		case F_TIMEZONE_TEXT_TIMESTAMPTZ:
+			return !is_fixed_zone(linitial(args));
+		default:
+			return false;
+	}
+}
+
 /* An immutable function of PostgreSQL's, of types that have nothing of a user's. */
 static bool
-is_fixed_function(Oid function)
+is_fixed_function(Oid function, List *args)
 {
 	HeapTuple	tuple;
 	Form_pg_proc proc;
 	bool		is_fixed;
 
-	if (function >= FirstGenbkiObjectId)
+	if (function >= FirstGenbkiObjectId || looks_at_setting(function, args) || !text_search_is_fixed(args))
 		return false;
 	tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(function));
 	if (!HeapTupleIsValid(tuple))
@@ -253,9 +289,8 @@ is_fixed_row_test(const NullTest *test)
 static bool
 is_fixed_text_function(Oid function)
 {
-	/* a setting says how many digits the text of a float has */
-	return function < FirstGenbkiObjectId && function != F_FLOAT4OUT && function != F_FLOAT8OUT &&
-		func_volatile(function) == PROVOLATILE_IMMUTABLE;
+	return function < FirstGenbkiObjectId && func_volatile(function) == PROVOLATILE_IMMUTABLE &&
+		!looks_at_setting(function, NIL);
 }
 
 static bool
@@ -325,13 +360,13 @@ is_fixed_node(Node *node)
 		case T_OpExpr:
 		case T_FuncExpr:
 			args = IsA(node, OpExpr) ? ((OpExpr *) node)->args : ((FuncExpr *) node)->args;
-			if (!never_fails(function) && !takes_any_array(function) && !is_fixed_function(function) &&
+			if (!never_fails(function) && !takes_any_array(function) && !is_fixed_function(function, args) &&
 				!is_fixed_format(function, args) && !is_fixed_array_text(function, args))
 				return false;
 			break;
 		case T_ScalarArrayOpExpr:
 			if (!is_fixed_membership((ScalarArrayOpExpr *) node) &&
-				!(is_fixed_function(get_opcode(((ScalarArrayOpExpr *) node)->opno)) &&
+				!(is_fixed_function(get_opcode(((ScalarArrayOpExpr *) node)->opno), NIL) &&
 				  has_fixed_elements(exprType(lsecond(((ScalarArrayOpExpr *) node)->args)))))
 				return false;
 			break;

@@ -22,7 +22,7 @@
  * functions do not change while a server runs; one of another version makes another
  * hash, and so does another version of a collation.  Of the attributes type, type modifier and collation are
  * in the tree, and compared with the descriptor; what rows older than an attribute
- * have is hashed in.
+ * have is hashed in, and how configurations and dictionaries of text search are defined (text_search.c).
  *
  * Lock: the expressions' lock, held for no longer than a walk over the entries.
  *
@@ -60,6 +60,7 @@
 #include "cache/disk/disk_file.h"
 #include "cache/json_conversion.h"
 #include "cache/list_image.h"
+#include "cache/text_search.h"
 #include "cache/value_image.h"
 #include "pg_compat.h"
 
@@ -621,6 +622,7 @@ cached_expression_facts(ColumnKey key, TupleDesc desc)
 	(void) add_shapes_walker((Node *) expr, &content);
 	content = hash_combine64(hash_combine64(content, json_conversion_shape((Node *) expr)),
 							 image == NULL ? 0 : image->shape);
+	content ^= text_search_definitions((Node *) expr);
 	if (list_image_is_set((const Node *) expr))
 		return (ColumnFacts) {.type_oid = LIST_IMAGE_TYPE,.typmod = -1,.content = content | 1};
 	return (ColumnFacts) {

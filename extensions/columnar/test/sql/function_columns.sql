@@ -116,5 +116,47 @@ SELECT * FROM compared($$SELECT part, count(*) FROM texts, unnest(string_to_arra
 SELECT * FROM compared($$SELECT array_to_string(string_to_array(ip, '.')::varchar(1)[], ''), count(*) FROM texts GROUP BY 1$$);
 SELECT * FROM compared($$SELECT count(*) FROM texts WHERE CASE WHEN id < 40000 THEN (string_to_array(bad, '.')::int[])[4] < 9 END$$);
 SELECT count(*) FROM texts WHERE (string_to_array(bad, '.')::int[])[4] < 9;
-DROP TABLE texts, visit, fragile, broken, parted;
+-- functions that are immutable by their declaration and look at settings all the same
+CREATE TABLE looking AS SELECT i AS id, int4send(i % 30000) AS bytes, 'Name' || i % 30000 AS name, timestamptz '2024-01-01 UTC' + i * interval '797 seconds' AS at,
+	CASE i % 3 WHEN 0 THEN 'EST' ELSE 'Europe/Berlin' END AS zone FROM generate_series(1, 60000) i;
+VACUUM ANALYZE looking;
+SELECT penumbra.load('looking') > 0 AS loaded;
+SELECT penumbra.load('looking', ARRAY['bytes::text']);
+SELECT penumbra.load('looking', ARRAY['quote_ident(name)']);
+SELECT penumbra.load('looking', ARRAY[$$age(at, timestamptz '2024-01-01 UTC')$$]);
+SELECT penumbra.load('looking', ARRAY['timezone(zone, at)']);
+SELECT penumbra.load('looking', ARRAY[$$at AT TIME ZONE 'EST'$$]);
+SELECT penumbra.load('looking', ARRAY[$$to_char(at AT TIME ZONE 'Europe/Berlin', 'YYYY-MM-DD HH24:MI')$$]) > 0 AS loaded;
+SET bytea_output = 'escape';
+SET quote_all_identifiers = on;
+SET timezone_abbreviations = 'Australia';
+SET TimeZone = 'Asia/Kolkata';
+SELECT * FROM compared($$SELECT bytes::text, count(*) FROM looking WHERE quote_ident(name) < '"Name2' GROUP BY 1$$);
+SELECT * FROM compared($$SELECT to_char(at AT TIME ZONE 'Europe/Berlin', 'YYYY-MM-DD HH24:MI'), count(*) FROM looking GROUP BY 1$$);
+SELECT * FROM compared($$SELECT to_char(at AT TIME ZONE 'EST', 'YYYY-MM-DD HH24:MI'), count(*) FROM looking GROUP BY 1$$);
+SELECT * FROM compared($$SELECT to_char(at AT TIME ZONE zone, 'YYYY-MM-DD HH24:MI'), count(*) FROM looking GROUP BY 1$$);
+SELECT * FROM compared($$SELECT justify_hours(age(at, timestamptz '2024-01-01 UTC')), count(*) FROM looking GROUP BY 1$$);
+RESET bytea_output;
+RESET quote_all_identifiers;
+RESET timezone_abbreviations;
+RESET TimeZone;
+-- what is cached of text search is as its configuration was
+CREATE TEXT SEARCH DICTIONARY stems (TEMPLATE = snowball, LANGUAGE = english);
+CREATE TEXT SEARCH CONFIGURATION made (COPY = english);
+ALTER TEXT SEARCH CONFIGURATION made ALTER MAPPING FOR asciiword WITH stems;
+CREATE TABLE phrases AS SELECT i AS id, 'the running dogs ' || i AS body, CASE i % 2 WHEN 0 THEN 'made' ELSE 'english' END::regconfig AS configuration FROM generate_series(1, 30000) i;
+VACUUM ANALYZE phrases;
+SELECT penumbra.load('phrases') > 0 AS loaded;
+SELECT penumbra.load('phrases', ARRAY['to_tsvector(configuration, body)']);
+SELECT penumbra.load('phrases', ARRAY[$$to_tsvector('made', body) @@ 'run'::tsquery$$]) > 0 AS loaded;
+SELECT * FROM compared($$SELECT count(*) FROM phrases WHERE to_tsvector('made', body) @@ 'run'::tsquery$$);
+ALTER TEXT SEARCH CONFIGURATION made ALTER MAPPING FOR asciiword WITH simple;
+SELECT * FROM compared($$SELECT count(*) FROM phrases WHERE to_tsvector('made', body) @@ 'run'::tsquery$$);
+ALTER TEXT SEARCH CONFIGURATION made ALTER MAPPING FOR asciiword WITH stems;
+SELECT * FROM compared($$SELECT count(*) FROM phrases WHERE to_tsvector('made', body) @@ 'run'::tsquery$$);
+ALTER TEXT SEARCH DICTIONARY stems (LANGUAGE = german);
+SELECT * FROM compared($$SELECT count(*) FROM phrases WHERE to_tsvector('made', body) @@ 'run'::tsquery$$);
+DROP TABLE texts, visit, fragile, broken, parted, looking, phrases;
+DROP TEXT SEARCH CONFIGURATION made;
+DROP TEXT SEARCH DICTIONARY stems;
 DROP FUNCTION compared, explained, mine;
