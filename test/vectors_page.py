@@ -181,7 +181,7 @@ exponent n from 0 to 4 where s × (n − 1) is at most 8.
 
 A cast from text reads the plain form of a type: digits with a sign and a point, for floats an exponent; dates and times
 as in ISO 8601, `2024-05-06 07:08:09.123456+01:00`, down to the date alone; `true`, `t`, `yes`, `y`, `on`, `1` and their
-opposites; the 36 characters of a uuid; bytes in hexadecimal digits or escaped. A query that meets other text ends with
+opposites; every form of a uuid; bytes in hexadecimal digits or escaped. A query that meets other text ends with
 PostgreSQL's plan, which reads it or raises its error.
 
 Dates, times, instants and intervals become text in vectors while `DateStyle` is `ISO` and `IntervalStyle` is

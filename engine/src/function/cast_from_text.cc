@@ -156,16 +156,18 @@ uint8_t ReadHexDigit(char c) {
   return static_cast<uint8_t>(lower - 'a' + 10);
 }
 
+// As in uuid_in(): braces may be around it, and a hyphen after each two bytes.
 Uuid ReadUuid(std::string_view text) {
-  constexpr size_t kLength = 36;
-  if (text.size() != kLength) Refuse();
+  constexpr int kBytes = 16;
+  if (text.size() > 2 && text.front() == '{' && text.back() == '}') text = text.substr(1, text.size() - 2);
   Uuid uuid{};
-  const char* at = text.data();
-  for (int k = 0; k < 16; ++k) {
-    if ((k == 4 || k == 6 || k == 8 || k == 10) && *at++ != '-') Refuse();
-    uuid.bytes[k] = static_cast<uint8_t>(ReadHexDigit(at[0]) << 4 | ReadHexDigit(at[1]));
-    at += 2;
+  for (int k = 0; k < kBytes; ++k) {
+    if (text.size() < 2) Refuse();
+    uuid.bytes[k] = static_cast<uint8_t>(ReadHexDigit(text[0]) << 4 | ReadHexDigit(text[1]));
+    text.remove_prefix(2);
+    if (k % 2 == 1 && k < kBytes - 1 && text.starts_with('-')) text.remove_prefix(1);
   }
+  if (!text.empty()) Refuse();
   return uuid;
 }
 

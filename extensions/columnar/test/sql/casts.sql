@@ -20,6 +20,7 @@ SELECT agree('SELECT sum(number::int), min(number::bigint), count(number::int), 
 SELECT agree('SELECT sum(price::numeric), max(price::numeric(10, 1)), min(score::numeric), sum(score::numeric) FROM written');
 SELECT agree('SELECT id, score::float8, score::float4, price::float8 FROM written ORDER BY id');
 SELECT agree('SELECT flag::boolean, count(*) FROM written WHERE code::uuid > ''8fffffff-0000-0000-0000-000000000000'' GROUP BY 1 ORDER BY 1');
+SELECT agree('SELECT replace(code, ''-'', '''')::uuid, (''{'' || upper(code) || ''}'')::uuid FROM written WHERE id % 100 = 1 ORDER BY id');
 SELECT agree('SELECT day::date, at::date, at_tz::date, count(*) FROM written GROUP BY 1, 2, 3 ORDER BY 1, 2, 3');
 -- with a zone's shift among local times, and where a zone is written
 SELECT agree('SELECT min(at::timestamp), max(at::timestamptz), min(at_tz::timestamp), max(at_tz::timestamptz) FROM written');
@@ -34,6 +35,8 @@ CREATE TABLE odd AS SELECT row_number() OVER ()::int AS id, value FROM unnest(AR
 	'', ' ', '5', ' 5 ', E'\t5\n', '+5', '-5', '- 5', '5.', '.5', '5.0', '5e2', '5E-400', '1e400', '0x1F', '0o7', '0b11', '1_000', '1,5', 'NaN', '-inf',
 	'Infinity', '99999', '9999999999', '99999999999999999999', repeat('9', 1200), '0.' || repeat('0', 400) || '1', '4.9e-324', '1e-46', '0x1p3',
 	't', 'T', 'tru', 'TRUE', 'of', 'off', '{a0eebc999c0b4ef8bb6d6bb9bd380a11}', 'a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11',
+	'{A0EEBC99-9C0B-4EF8-BB6D-6BB9BD380A11}', 'a0ee-bc99-9c0b-4ef8-bb6d-6bb9-bd38-0a11', 'a0eebc999c0b4ef8bb6d6bb9bd380a11-', 'a0-eebc999c0b4ef8bb6d6bb9bd380a11', '{}',
+	'{a0eebc999c0b4ef8bb6d6bb9bd380a11', 'a0eebc999c0b4ef8bb6d6bb9bd380a11}', '{a0eebc999c0b4ef8bb6d6bb9bd380a11 }', 'a0ee--bc999c0b4ef8bb6d6bb9bd380a11', 'a0eebc999c0b4ef8bb6d6bb9bd380a', 'a0eebc999c0b4ef8bb6d6bb9bd380a1',
 	'2024-02-30', '2024-02-29', '20240229', '24-02-29', '2024-2-9', '29.02.2024', '02/03/2024', 'Feb 29 2024', '2024-060', 'J2451545', '0044-03-15 BC',
 	'infinity', 'now', 'epoch', '2024-02-29 24:00:00', '2024-02-29 23:59:60', '2024-02-29 10:00:00.1234567', '2024-02-29 10:00:00 PM',
 	'2024-02-29 10:00:00 Europe/London', '2024-02-29 10:00:00 UTC', '2024-02-29 10:00:00 +02', '2024-02-29 10:00:00+02:30', '2024-02-29 10:00:00+16',
