@@ -37,6 +37,7 @@
 #include "query/paths/share_subqueries.h"
 #include "query/paths/unread_columns.h"
 #include "query/paths/upper_paths.h"
+#include "query/paths/whole_counts.h"
 #include "query/paths/whole_rows.h"
 #include "query/paths/wishes.h"
 #include "query/planning/attempt.h"
@@ -267,7 +268,8 @@ plan_forms(PlannerCall *best)
 	const PlannerCall given = *best;
 	const bool	is_enabled = given.planning.is_enabled;
 	Query	   *keyed = !is_enabled ? given.query
-		: reformed(made_keys_take_apart, reformed(row_documents_replace, given.query));
+		: reformed(made_keys_take_apart,
+				   reformed(row_documents_replace, reformed(whole_counts_replace, given.query)));
 	Query	   *whole = !is_enabled || !query_tree_has_subqueries(keyed) ? keyed
 		: reformed(unread_columns_drop,
 				   reformed(member_expressions_push,
@@ -296,6 +298,8 @@ plan_forms(PlannerCall *best)
 		if (!plan_walk_finds_ours(best->stmt) ||
 			cost_of(&other) < cost_of(best) * (narrowed != NULL ? READERS_ADVANTAGE : 1))
 		{
+			/* the other form may be ours once what it reads is cached */
+			other.planning.wishes = list_concat_copy(other.planning.wishes, best->planning.wishes);
 			*best = other;
 			narrowed = NULL;
 		}

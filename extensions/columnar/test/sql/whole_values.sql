@@ -41,6 +41,7 @@ SELECT replace(q, '$', c) FROM (VALUES
   ('SELECT $, count(*), sum(id) FROM things GROUP BY 1'),
   ('SELECT DISTINCT $ FROM things'),
   ('SELECT id % 3, count(DISTINCT $), count($) FROM things GROUP BY 1'),
+  ('SELECT count($), count($) FILTER (WHERE id % 3 = 1) FROM things'),
   ('SELECT $, id FROM things ORDER BY $ DESC, id LIMIT 50'),
   ('SELECT id, $ FROM things ORDER BY $ NULLS FIRST, id')) t (q),
   unnest(ARRAY['doc', 'wrapped->''v''', 'wrapped', 'ints', 'words', 'reals', 'moments', 'uuids', 'bits', 'moods', 'prices', 'spans', 'nums', 'many', 'days', 'flags', 'small']) WITH ORDINALITY c (c, o)
@@ -151,5 +152,29 @@ SELECT query, loaded.count >= 0 AS is_known, agree(query) FROM (VALUES
 SELECT penumbra.load('things', ARRAY[$$jsonb_array_length(CASE WHEN jsonb_typeof(doc) <> 'string' THEN doc END)$$]);
 
 DROP TABLE things, forms;
+-- Counts of whole values are counts of rows that have one, of composites with NULLs alone, too.
+CREATE TYPE place AS (x int, y text);
+CREATE TABLE counted AS SELECT k AS id, CASE k % 5 WHEN 0 THEN NULL WHEN 1 THEN ROW(NULL, NULL)::place ELSE ROW(k, 'y')::place END AS at,
+  CASE k % 3 WHEN 0 THEN NULL WHEN 1 THEN '{"a": null}' ELSE jsonb_build_object('a', k % 7, 'b', '{}'::jsonb) END AS doc,
+  CASE k % 4 WHEN 0 THEN NULL WHEN 1 THEN '{}' ELSE ARRAY[k] END AS list, CASE k % 2 WHEN 0 THEN '{"j": 1}'::json END AS plain FROM generate_series(1, 20000) k;
+VACUUM ANALYZE counted;
+SELECT penumbra.load('counted') > 0 AS loaded;
+SELECT agree(q) FROM (VALUES
+  ('SELECT count(at), count(doc), count(list), count(plain), count(doc->''a''), count(doc->''c'') FROM counted'),
+  ('SELECT id % 4, count(doc->''b'') FILTER (WHERE list IS NULL), count(at) FILTER (WHERE id > 9000) FROM counted GROUP BY 1 HAVING count(doc) > 5 ORDER BY count(list), 1'),
+  ('SELECT count(a), max(n) FROM (SELECT doc->''a'' AS a, count(at) OVER () AS n FROM counted WHERE id < 500 OFFSET 0) s WHERE n > 0'),
+  ('SELECT id % 3, count(doc), count(*) FROM counted GROUP BY ROLLUP (1)'),
+  ('SELECT count(c.at), count(d.list) FROM counted c JOIN counted d ON d.id = c.id + 1')) v (q);
+SET penumbra.mode = prefer;
+SELECT count(d.doc), count(d.at), count(d.list || 1), count(coalesce(d.list, '{1}')) FROM counted c LEFT JOIN counted d ON d.id = c.id + 15000;
+SELECT sum((SELECT count(d.doc) FROM counted d WHERE d.id = c.id + 1 HAVING count(d.at) = 0)) FROM counted c WHERE c.id < 400;
+SET penumbra.mode = off;
+SELECT sum((SELECT count(d.doc) FROM counted d WHERE d.id = c.id + 1 HAVING count(d.at) = 0)) FROM counted c WHERE c.id < 400;
+SELECT count(d.doc), count(d.at), count(d.list || 1), count(coalesce(d.list, '{1}')) FROM counted c LEFT JOIN counted d ON d.id = c.id + 15000;
+SET penumbra.mode = require;
+EXPLAIN (COSTS OFF) SELECT count(doc->'a') FILTER (WHERE id > 7) FROM counted;
+RESET penumbra.mode;
+DROP TABLE counted;
+DROP TYPE place;
 DROP FUNCTION value, numbers, agree, rows_of;
 DROP TYPE span, mood;
