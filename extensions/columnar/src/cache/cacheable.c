@@ -471,20 +471,25 @@ canonical_mutator(Node *node, void *context)
 	return copy;
 }
 
+Node *
+cacheable_mutate_outside_casts(Node *node, Node *(*mutator) (Node *node, void *context), void *context)
+{
+	ArrayCoerceExpr *cast;
+
+	if (!IsA(node, ArrayCoerceExpr))
+		return expression_tree_mutator(node, mutator, context);
+	cast = copyObject((ArrayCoerceExpr *) node);
+	cast->arg = (Expr *) mutator((Node *) cast->arg, context);
+	return (Node *) cast;
+}
+
 /* In place of the element.  A cast of arrays has elements of its own, and CASE (canonical_set()) is none of it. */
 static Node *
 put_elements(Node *node, void *elements)
 {
 	if (node == NULL || IsA(node, CaseTestExpr))
 		return node == NULL ? NULL : copyObject(elements);
-	if (IsA(node, ArrayCoerceExpr))
-	{
-		ArrayCoerceExpr *cast = copyObject((ArrayCoerceExpr *) node);
-
-		cast->arg = (Expr *) put_elements((Node *) cast->arg, elements);
-		return (Node *) cast;
-	}
-	return expression_tree_mutator(node, put_elements, elements);
+	return cacheable_mutate_outside_casts(node, put_elements, elements);
 }
 
 static bool

@@ -38,6 +38,7 @@
 #include "utils/typcache.h"
 
 #include "cache/cache.h"
+#include "cache/cacheable.h"
 #include "query/pipeline/function_map.h"
 #include "query/pipeline/host_call.h"
 #include "query/pipeline/pipeline.h"
@@ -188,8 +189,6 @@ add_input(InputSearch *search, Node *node, PenumbraExpr arg)
 	return (Node *) makeVar(OUTER_VAR, place + 1, exprType(node), exprTypmod(node), exprCollation(node), 0);
 }
 
-static Node *with_inputs(Node *node, InputSearch *search);
-
 static Node *
 inputs_mutator(Node *node, void *context)
 {
@@ -212,19 +211,7 @@ inputs_mutator(Node *node, void *context)
 		search->has_failed = true;
 		return node;
 	}
-	return with_inputs(without_hidden_time(node), search);
-}
-
-static Node *
-with_inputs(Node *node, InputSearch *search)
-{
-	ArrayCoerceExpr *cast;
-
-	if (!IsA(node, ArrayCoerceExpr))
-		return expression_tree_mutator(node, inputs_mutator, search);
-	cast = copyObject((ArrayCoerceExpr *) node);
-	cast->arg = (Expr *) inputs_mutator((Node *) cast->arg, search);
-	return (Node *) cast;
+	return cacheable_mutate_outside_casts(without_hidden_time(node), inputs_mutator, context);
 }
 
 bool
@@ -233,7 +220,7 @@ host_call_find_inputs(Translation *translation, Node *node, int inputs_max, Host
 	InputSearch search = {.translation = translation,.call = call,.inputs_max = inputs_max,.args = args};
 
 	translation->is_within_call = true;
-	call->expr = with_inputs(node, &search);
+	call->expr = cacheable_mutate_outside_casts(node, inputs_mutator, &search);
 	translation->is_within_call = false;
 	if (!search.has_failed)
 		fix_opfuncids(call->expr);
