@@ -235,6 +235,9 @@ compat_vacuum_for_visibility(List *relations, BufferAccessStrategy strategy, Mem
 /* 16 chooses the scale of numeric powers with whole exponents by the size of the result. */
 #define COMPAT_INTEGER_POWER_SCALE_BY_RESULT (PG_VERSION_NUM >= 160000)
 
+/* Whether the planner makes a join of x IN (a correlated subquery). */
+#define COMPAT_JOINS_CORRELATED_IN (PG_VERSION_NUM >= 170000)
+
 /* 18 has columns that are computed when read. */
 #ifdef ATTRIBUTE_GENERATED_VIRTUAL
 #define compat_attribute_is_virtual(att) ((att)->attgenerated == ATTRIBUTE_GENERATED_VIRTUAL)

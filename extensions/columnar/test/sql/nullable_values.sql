@@ -28,7 +28,6 @@ INSERT INTO questions SELECT n, replace(q, '{}', 's ON a.id = s.id + 2000') FROM
   'SELECT s.e, count(*) FROM lists a LEFT JOIN (SELECT b.id, coalesce(b.words[i], ''none'') AS e FROM lists b, generate_subscripts(b.words, 1) i) {} GROUP BY 1',
   'SELECT count(*) FROM lists a LEFT JOIN (SELECT id, coalesce(doc->0->>''x'', ''none'') AS e FROM lists) {} WHERE s.e IS NULL',
   'SELECT s.e, u.e, count(*) FROM lists a LEFT JOIN (SELECT id, coalesce(doc->0->>''x'', ''none'') AS e FROM lists) {} LEFT JOIN (SELECT DISTINCT coalesce(doc->0->>''x'', ''never'') AS e FROM lists) u ON u.e = s.e GROUP BY 1, 2',
-  'SELECT s.f, count(*) FROM lists a LEFT JOIN (SELECT id, coalesce(e, ''no e'') AS f FROM (SELECT b.id, t.e FROM lists b LEFT JOIN (SELECT id, coalesce(doc->0->>''x'', ''none'') AS e FROM lists) t ON t.id = b.id + 2500) v) {} GROUP BY 1',
   'SELECT a.id, s.e, s.k FROM lists a FULL JOIN (SELECT id, coalesce(doc->0->>''x'', ''none'') AS e, 1 AS k FROM lists) {}',
   'SELECT s.e->>''x'', count(*) FROM lists a LEFT JOIN (SELECT id, doc->0 AS e FROM lists UNION ALL SELECT id, doc->1 FROM lists) {} GROUP BY 1',
   'SELECT s.e, count(*) FROM (SELECT id, coalesce(doc->0->>''x'', ''none'') AS e FROM lists) s RIGHT JOIN lists a ON a.id = s.id + 2000 AND s.e <> ''1'' GROUP BY 1'
@@ -42,6 +41,7 @@ SELECT s.e, count(*) FROM lists a LEFT JOIN (SELECT id, coalesce(doc->0->>'x', '
 SELECT s.e, count(*) FROM lists a LEFT JOIN (SELECT b.id, coalesce(i, 'none') AS e FROM lists b LEFT JOIN LATERAL unnest(b.words) i ON true) s ON a.id = s.id + 2000 GROUP BY 1 ORDER BY 1;
 SELECT s.e, count(*) FROM lists a LEFT JOIN (SELECT b.id, t.e FROM lists b LEFT JOIN LATERAL (SELECT coalesce(i, 'none') AS e FROM unnest(b.words) i) t ON true) s ON a.id = s.id + 2000 GROUP BY 1 ORDER BY 1;
 SELECT s.e, count(*) FROM lists a LEFT JOIN (SELECT b.id, v.x || 'y' AS e FROM lists b, LATERAL (VALUES (coalesce(b.doc->0->>'x', 'none')), ('v')) v(x)) s ON a.id = s.id + 2000 GROUP BY 1 ORDER BY 1;
+SELECT s.f, count(*) FROM lists a LEFT JOIN (SELECT id, coalesce(e, 'no e') AS f FROM (SELECT b.id, t.e FROM lists b LEFT JOIN (SELECT id, coalesce(doc->0->>'x', 'none') AS e FROM lists) t ON t.id = b.id + 2500) v) s ON a.id = s.id + 2000 GROUP BY 1 ORDER BY 1;
 RESET penumbra.mode;
 DROP TABLE lists, questions;
 DROP FUNCTION agree, rows_of;

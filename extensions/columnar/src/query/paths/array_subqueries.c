@@ -10,11 +10,18 @@
  *		(SELECT coalesce(array_agg(a), '{}')
  *		 FROM (SELECT a FROM u WHERE u.b = t.b ORDER BY a) x)
  *
- * which can be joined.
+ * which can be joined.  Of rows of one function in FROM it is
+ *
+ *		(SELECT coalesce(array_agg(x ORDER BY x), '{}') FROM unnest(t.list) x)
+ *
+ * And WHERE v IN (SELECT x FROM unnest(t.list) x) is a test IS TRUE, which stays a condition of the
+ * row (element_subqueries.c): from 17 on PostgreSQL makes a join of what is not.
  *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
+
+#include "pg_compat.h"
 
 #include "catalog/pg_type.h"
 #include "nodes/makefuncs.h"
@@ -101,6 +108,36 @@ aggregate(SubLink *sublink)
 	sublink->subselect = (Node *) query;
 }
 
+/* Of a condition, v IN (a subquery over the row's own elements) that would become a join; changes: makes it none. */
+static bool
+keeps_membership(Node **condition, bool changes)
+{
+	SubLink    *sublink = (SubLink *) *condition;
+	Query	   *rows;
+	BooleanTest *test;
+	bool		keeps = false;
+	ListCell   *lc;
+
+	if (!COMPAT_JOINS_CORRELATED_IN || *condition == NULL)
+		return false;
+	foreach(lc, is_andclause(*condition) ? ((BoolExpr *) *condition)->args : NIL)
+		keeps |= keeps_membership((Node **) &lfirst(lc), changes);
+	if (!IsA(sublink, SubLink) || sublink->subLinkType != ANY_SUBLINK)
+		return keeps;
+	rows = (Query *) sublink->subselect;
+	if (!query_tree_is_correlated(rows) || !(rows->jointree->fromlist == NIL || are_of_function(rows)))
+		return false;
+	if (changes)
+	{
+		test = makeNode(BooleanTest);
+		test->arg = (Expr *) sublink;
+		test->booltesttype = IS_TRUE;
+		test->location = -1;
+		*condition = (Node *) test;
+	}
+	return true;
+}
+
 /* *context: whether to make them aggregates, else whether there is one. */
 static bool
 array_walker(Node *node, void *context)
@@ -109,6 +146,9 @@ array_walker(Node *node, void *context)
 
 	if (node == NULL)
 		return false;
+	if (((IsA(node, FromExpr) && keeps_membership(&((FromExpr *) node)->quals, aggregates)) ||
+		 (IsA(node, JoinExpr) && keeps_membership(&((JoinExpr *) node)->quals, aggregates))) && !aggregates)
+		return true;
 	if (IsA(node, SubLink) && can_aggregate((SubLink *) node))
 	{
 		if (!aggregates)

@@ -33,17 +33,6 @@ typedef struct ExpressionColumn
 	AttrNumber	of_union;		/* of a member of UNION ALL: the number of the whole's column */
 } ExpressionColumn;
 
-/* Without what Vars say of outer joins above their relation. */
-static Node *
-below_joins_mutator(Node *node, void *context)
-{
-	const Var  *var = (const Var *) node;
-
-	if (node != NULL && IsA(node, Var))
-		return (Node *) makeVar(var->varno, var->varattno, var->vartype, var->vartypmod, var->varcollid, 0);
-	return node == NULL ? NULL : expression_tree_mutator(node, below_joins_mutator, context);
-}
-
 /* Of lists the caller says what stands for their elements. */
 static ExpressionColumn *
 add_column(PlannerInfo *root, Node *expr)
@@ -55,7 +44,7 @@ add_column(PlannerInfo *root, Node *expr)
 	column->number = EXPRESSION_COLUMN_FIRST + planning->expression_count++;
 	column->root = root;
 	column->relid = table_expressions_relation(root, expr);
-	column->expr = below_joins_mutator(expr, NULL);
+	column->expr = table_expressions_below_joins(expr);
 	column->var = makeVar(relation_number_of(root, column->relid), column->number,
 						  has_lists ? LIST_IMAGE_TYPE : exprType(expr), has_lists ? -1 : exprTypmod(expr),
 						  has_lists ? InvalidOid : exprCollation(expr), 0);
@@ -117,7 +106,7 @@ expression_columns_elements(PlannerInfo *root, Index relid, Node *expr, AttrNumb
 		if (column->root == root && column->elements != NULL &&
 			column->elements->varno == (int) relation_number_of(root, relid) &&
 			column->elements->varattno == (number == 0 ? column->number : number) &&
-			equal(column->expr, below_joins_mutator(expr, NULL)))
+			equal(column->expr, table_expressions_below_joins(expr)))
 			return column->elements;
 	}
 	return NULL;
@@ -133,7 +122,7 @@ expression_columns_is_one(const PlannerInfo *root, Node *node)
 		const ExpressionColumn *column = lfirst(lc);
 
 		if (column->root == root && nodeTag(column->expr) == nodeTag(node) &&
-			equal(column->expr, below_joins_mutator(node, NULL)))
+			equal(column->expr, table_expressions_below_joins(node)))
 			return true;
 	}
 	return false;

@@ -103,10 +103,28 @@ without_placeholders_mutator(Node *node, void *context)
 	return node == NULL ? NULL : expression_tree_mutator(node, without_placeholders_mutator, context);
 }
 
+static Node *
+below_joins_mutator(Node *node, void *context)
+{
+	const Var  *var = (const Var *) node;
+
+	if (node != NULL && IsA(node, Var))
+		return (Node *) makeVar(var->varno, var->varattno, var->vartype, var->vartypmod, var->varcollid, 0);
+	return node == NULL ? NULL : expression_tree_mutator(node, below_joins_mutator, context);
+}
+
+Node *
+table_expressions_below_joins(Node *expr)
+{
+	return below_joins_mutator(expr, NULL);
+}
+
+/* PostgreSQL refuses to say of an expression of a member that an outer join may lack it. */
 Node *
 table_expressions_of_child(PlannerInfo *root, Node *expr, AppendRelInfo *appinfo)
 {
-	return without_placeholders_mutator(adjust_appendrel_attrs(root, expr, 1, &appinfo), NULL);
+	return without_placeholders_mutator(adjust_appendrel_attrs(root, below_joins_mutator(expr, NULL), 1, &appinfo),
+										NULL);
 }
 
 bool

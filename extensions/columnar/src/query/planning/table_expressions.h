@@ -41,6 +41,8 @@ extern Node *table_expressions_element_column(const PlannerInfo *root, Index rel
  * can be in lists.
  */
 extern bool table_expressions_is_column(const PlannerInfo *root, const Var *var);
+/* Without what Vars say of outer joins above their relation. */
+extern Node *table_expressions_below_joins(Node *expr);
 /* The parent's expression as that of a child: of a table, or a member of UNION ALL. */
 extern Node *table_expressions_of_child(PlannerInfo *root, Node *expr, AppendRelInfo *appinfo);
 /* Something small of a document or array. */
