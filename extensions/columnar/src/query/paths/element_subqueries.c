@@ -311,7 +311,8 @@ add_stage(ListAggregation *made, RelPipeline *planned)
 	stage->names = made->elements;
 	stage->aggrefs = made->aggregates;
 	stage->join_kind = made->is_single ? PENUMBRA_JOIN_SINGLE : PENUMBRA_JOIN_INNER;
-	stage->may_refuse_lists = made->may_refuse || (made->ends_early && can_fail(made));
+	stage->may_refuse_lists = made->may_refuse ||
+		(made->ends_early && expr_can_fail((Node *) made->aggregates));
 	stage->rows = rows;
 	cost_add_unnest(planned, list_length(made->lists), list_length(made->aggregates), elements);
 	planned->rows = rows;

@@ -144,7 +144,7 @@ call_in_target(const PlannerInfo *subroot, Index relid, bool has_conditions)
 
 /* Whether the function's rows are elements, and none is there for a NULL. */
 static bool
-gives_elements(const PlannerInfo *subroot, Index relid)
+gives_elements(PlannerInfo *subroot, Index relid)
 {
 	const RangeTblEntry *rte = subroot->simple_rte_array[relid];
 	const RangeTblFunction *function;
@@ -153,7 +153,10 @@ gives_elements(const PlannerInfo *subroot, Index relid)
 		return false;
 	function = linitial_node(RangeTblFunction, rte->functions);
 	if (record_columns_is_call(function))
+	{
+		record_columns_depend(subroot, function);
 		return gives_safe_records(function);
+	}
 	return table_expressions_elements_call(subroot, relid) != NULL ||
 		(list_image_is_set(function->funcexpr) && !type_is_rowtype(exprType(function->funcexpr)));
 }
@@ -224,7 +227,8 @@ own_elements_of(PlannerInfo *subroot, List *params, List *values)
 	bool		has_conditions = false;
 	ListCell   *lc;
 
-	if (params == NIL || !is_simple(subroot))
+	/* aggregates of the level around are none of elements */
+	if (params == NIL || !is_simple(subroot) || contain_agg_clause((Node *) values))
 		return NULL;
 	context.relid = only_relation((Node *) subroot->parse->jointree, &has_conditions);
 	if (context.relid == 0)
