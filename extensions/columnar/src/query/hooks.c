@@ -212,11 +212,18 @@ cost_of(const PlannerCall *call)
 	return call->stmt->planTree->total_cost;
 }
 
-/* Whether another form may be planned: tables are served, and the plan that there is costs enough. */
+/* Whether the plan that there is costs enough for another form to be planned. */
+static bool
+costs_enough(const PlannerCall *call)
+{
+	return MODE_IS_FORCED() || cost_of(call) >= REPLAN_COST_MIN;
+}
+
+/* The same, and tables are served. */
 static bool
 is_worth_replanning(const PlannerCall *call)
 {
-	return call->planning.tables != NIL && (MODE_IS_FORCED() || cost_of(call) >= REPLAN_COST_MIN);
+	return call->planning.tables != NIL && costs_enough(call);
 }
 
 static bool
@@ -313,10 +320,11 @@ plan_forms(PlannerCall *best)
 		if (attempt(plan_forced, &other) && inlined_is_better(&other, best, narrowed != NULL))
 			*best = other;
 	}
-	if (late != NULL && is_worth_replanning(best))
+	/* a table whose columns are only returned below LIMIT may be served, although it was refused */
+	if (late != NULL && (best->planning.tables != NIL || best->planning.refusal_count > 0) && costs_enough(best))
 		try_form(best, &given, late, has_ctes);
 	/* a table whose rows are read whole may not be served; what finds a row by a key is not planned twice */
-	if (of_columns != NULL && (MODE_IS_FORCED() || cost_of(best) >= REPLAN_COST_MIN))
+	if (of_columns != NULL && costs_enough(best))
 		try_form(best, &given, of_columns, has_ctes);
 	if (has_ctes && best->planning.tables != NIL)
 		shared_ctes_hide_unread(best->stmt);

@@ -65,6 +65,14 @@ SELECT id, agree(q), q FROM questions ORDER BY id;
 -- Their plan.
 EXPLAIN (COSTS OFF) SELECT customer, sum((SELECT max(n) FROM unnest(nums) WITH ORDINALITY u(n, i) WHERE n > bound AND i < 3)) FROM orders GROUP BY 1;
 EXPLAIN (COSTS OFF) SELECT id, (SELECT t FROM unnest(tags) t WHERE t LIKE 't%' ORDER BY t LIMIT 1) FROM orders;
+-- asked of the rows that LIMIT leaves, where a plan costs enough to be made in two forms
+SET cpu_tuple_cost = 5;
+CREATE FUNCTION plan_of(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
+BEGIN
+  RETURN QUERY EXECUTE 'EXPLAIN (COSTS OFF) ' || query;
+END $$;
+SELECT line FROM plan_of('SELECT *, (SELECT count(*) FROM unnest(tags) t WHERE t LIKE ''t%'') FROM orders ORDER BY bound DESC, id LIMIT 3') line WHERE line ~ 'Top-N|Heap';
+RESET cpu_tuple_cost;
 
 -- Rows that were written since, in the same transaction, too.
 UPDATE orders SET tags = ARRAY['t3', 'new'], doc = '{"items": [{"price": 7.25, "state": "open"}]}' WHERE id % 97 = 0;
@@ -76,4 +84,4 @@ ROLLBACK;
 
 DROP TABLE orders, questions;
 DROP TYPE order_line;
-DROP FUNCTION agree, rows_of;
+DROP FUNCTION agree, rows_of, plan_of;
