@@ -75,7 +75,7 @@ add_values(Translation *translation, PipelineStage *stage, const bool *is_other_
 	int			group_value = count;
 	PenumbraExpr *values = palloc(sizeof(PenumbraExpr) * count);
 
-	for (int i = 0; i < count; i++)
+	for (int i = 0; i < before; i++)
 	{
 		bool		is_value = i < list_length(stage->exprs) && comparison_key_is_other(list_nth(stage->exprs, i));
 
@@ -84,13 +84,12 @@ add_values(Translation *translation, PipelineStage *stage, const bool *is_other_
 			values[i] = group_value_of(translation, values[i], group_value++);
 		else if (is_value)
 			values[i] = penumbra_plan_column(translation->plan, translation->current, group_value++);
-		if (i >= before && is_other_form[i - before])
-			values[i] = translate_aggregate_value(translation, list_nth(stage->aggrefs, i - before), values[i]);
 		if (values[i] < 0)
 			return false;
 	}
-	return translation_keep_operator(translation, penumbra_plan_add_projection(translation->plan,
-																			   translation->current, values, count));
+	return translate_aggregate_values(translation, stage->aggrefs, before, is_other_form, values + before) &&
+		translation_keep_operator(translation, penumbra_plan_add_projection(translation->plan,
+																			translation->current, values, count));
 }
 
 static bool

@@ -77,16 +77,11 @@ add_values(Translation *translation, const PipelineStage *stage, int before, con
 	int			count = before + list_length(stage->aggrefs);
 	PenumbraExpr *values = palloc(sizeof(PenumbraExpr) * count);
 
-	for (int i = 0; i < count; i++)
-	{
+	for (int i = 0; i < before; i++)
 		values[i] = penumbra_plan_column(translation->plan, translation->current, i);
-		if (i >= before && is_other_form[i - before])
-			values[i] = translate_aggregate_value(translation, list_nth(stage->aggrefs, i - before), values[i]);
-		if (values[i] < 0)
-			return false;
-	}
-	return translation_keep_operator(translation, penumbra_plan_add_projection(translation->plan,
-																			   translation->current, values, count));
+	return translate_aggregate_values(translation, stage->aggrefs, before, is_other_form, values + before) &&
+		translation_keep_operator(translation, penumbra_plan_add_projection(translation->plan,
+																			translation->current, values, count));
 }
 
 /* The rows of the input with the aggregates of their elements. */

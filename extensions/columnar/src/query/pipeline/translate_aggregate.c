@@ -325,8 +325,8 @@ money_of_sum(Translation *translation, PenumbraExpr sum)
 	return translate_call(translation, PENUMBRA_FN_CASE, PENUMBRA_INT8, branches, lengthof(branches));
 }
 
-PenumbraExpr
-translate_aggregate_value(Translation *translation, Aggref *aggref, PenumbraExpr computed)
+static PenumbraExpr
+value_of_form(Translation *translation, Aggref *aggref, PenumbraExpr computed)
 {
 	Node	   *argument = aggref->args == NIL ? NULL : (Node *) linitial_node(TargetEntry, aggref->args)->expr;
 
@@ -339,6 +339,25 @@ translate_aggregate_value(Translation *translation, Aggref *aggref, PenumbraExpr
 		default:
 			return host_call_labeled(translation, argument, computed);
 	}
+}
+
+bool
+translate_aggregate_values(Translation *translation, const List *aggrefs, int first, const bool *is_other_form,
+						   PenumbraExpr *values)
+{
+	ListCell   *lc;
+
+	foreach(lc, aggrefs)
+	{
+		int			i = foreach_current_index(lc);
+
+		values[i] = penumbra_plan_column(translation->plan, translation->current, first + i);
+		if (is_other_form[i])
+			values[i] = value_of_form(translation, lfirst(lc), values[i]);
+		if (values[i] < 0)
+			return false;
+	}
+	return true;
 }
 
 static bool

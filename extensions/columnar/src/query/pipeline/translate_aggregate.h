@@ -15,13 +15,15 @@
 /* Whether its result shows in which order rows were read. */
 extern bool aggregate_shows_row_order(const Aggref *aggref);
 /*
- * `call` is zero before; false: refused.  *is_other_form: the aggregate's value is translate_aggregate_value() of what
- * the call gives; NULL: it is of a window, whose rows have an order, and that is refused.
+ * `call` is zero before; false: refused.  *is_other_form: the aggregate's value is another one than what the call gives,
+ * see translate_aggregate_values(); NULL: it is of a window, whose rows have an order, and that is refused.
  */
 extern bool translate_aggregate(Translation *translation, Aggref *aggref, PenumbraAggregateCall *call,
 								bool *is_other_form);
 /* The first element of an array_agg() in an order, without the array. */
 extern bool translate_first_value(Translation *translation, Aggref *array, PenumbraAggregateCall *call);
-extern PenumbraExpr translate_aggregate_value(Translation *translation, Aggref *aggref, PenumbraExpr computed);
+/* The values of aggregates whose calls give the current operator's columns from that one on.  False: refused. */
+extern bool translate_aggregate_values(Translation *translation, const List *aggrefs, int first,
+									   const bool *is_other_form, PenumbraExpr *values);
 
 #endif							/* PENUMBRA_TRANSLATE_AGGREGATE_H */
