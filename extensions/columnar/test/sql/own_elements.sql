@@ -74,6 +74,12 @@ END $$;
 SELECT line FROM plan_of('SELECT *, (SELECT count(*) FROM unnest(tags) t WHERE t LIKE ''t%'') FROM orders ORDER BY bound DESC, id LIMIT 3') line WHERE line ~ 'Top-N|Heap';
 RESET cpu_tuple_cost;
 
+-- Below an outer join the value of a row without a match is NULL, and no count of nothing.
+SET penumbra.mode = prefer;
+SELECT count(*), count(w), sum(w) FROM orders a LEFT JOIN (SELECT id + 2000 AS id, (SELECT count(*) FROM unnest(tags) t WHERE t > 't2') AS w FROM orders) s ON s.id = a.id;
+SELECT count(*), count(w) FROM orders a LEFT JOIN (SELECT id + 2000 AS id, EXISTS (SELECT FROM unnest(tags) t WHERE t > 't2') AS w FROM orders) s ON s.id = a.id;
+RESET penumbra.mode;
+
 -- Rows that were written since, in the same transaction, too.
 UPDATE orders SET tags = ARRAY['t3', 'new'], doc = '{"items": [{"price": 7.25, "state": "open"}]}' WHERE id % 97 = 0;
 BEGIN;

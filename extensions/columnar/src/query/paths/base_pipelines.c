@@ -635,7 +635,6 @@ base_pipelines_add_placeholders(PlannerInfo *root, RelOptInfo *rel, const RelOpt
 	{
 		Node	   *expr = lfirst(lc);
 		const PlaceHolderInfo *info;
-
 		bool		is_hidden;
 
 		if (!IsA(expr, PlaceHolderVar))
@@ -643,8 +642,15 @@ base_pipelines_add_placeholders(PlannerInfo *root, RelOptInfo *rel, const RelOpt
 		is_hidden = level_columns_hide(root, list_make1(expr));
 		info = relation_numbers_find_placeholder(root, (PlaceHolderVar *) expr);
 		expr = relation_numbers_normalize(root, expr);
-		if (pipeline_find_expr(outputs, expr) >= 0 || (is_hidden && !pipeline_reads_only(outputs, expr)))
+		if (pipeline_find_expr(outputs, expr) >= 0)
 			continue;
+		if (is_hidden && !pipeline_reads_only(outputs, expr))
+		{
+			/* a subquery's value is another one of what an outer join makes NULL */
+			if (contain_subplans(expr))
+				return false;
+			continue;
+		}
 		if (info == NULL || !(bms_equal(info->ph_eval_at, rel->relids) ||
 							  (joined != NULL && bms_equal(info->ph_eval_at, joined->relids))))
 			return false;

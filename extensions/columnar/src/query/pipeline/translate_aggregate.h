@@ -15,7 +15,7 @@
 /* Whether its result shows in which order rows were read. */
 extern bool aggregate_shows_row_order(const Aggref *aggref);
 /*
- * `call` is zero before; false: refused.  *is_other_form: the aggregate's value is another than what the call gives, see
+ * `call` is zero before; false: refused.  *is_other_form: the value is another than what the call gives, see
  * translate_aggregate_values(); NULL: it is of a window, whose rows have an order, and that is refused.
  */
 extern bool translate_aggregate(Translation *translation, Aggref *aggref, PenumbraAggregateCall *call,
