@@ -101,6 +101,10 @@ Vector EvaluateArgument(const Expr& argument, RowSelection selection, const Batc
 
 bool DistinctMatters(const AggregateSpec& spec) { return spec.distinct && !IsBound(InfoOf(spec.function).needs); }
 
+bool DistinctKeepsNulls(const AggregateSpec& spec) {
+  return InfoOf(spec.function).needs == AggregateNeeds::kRows || CountsDistinctRows(spec);
+}
+
 const uint64_t* CommonValidity(const Vector* vectors, size_t count, uint32_t rows, Arena& arena) {
   const uint64_t* common = vectors[0].validity;
   for (size_t i = 1; i < count; ++i) common = AndValidity(common, vectors[i].validity, rows, arena);

@@ -15,6 +15,8 @@ inline const Vector kNoArgument{};
 
 // Whether DISTINCT makes a difference to the call.
 bool DistinctMatters(const AggregateSpec& spec);
+// Of such a call: whether rows whose arguments are null count.
+bool DistinctKeepsNulls(const AggregateSpec& spec);
 // The rows that are valid in all of the vectors; null: all rows.
 const uint64_t* CommonValidity(const Vector* vectors, size_t count, uint32_t rows, Arena& arena);
 

@@ -199,8 +199,8 @@ class AggregationSink : public Sink {
 
 void AggregationSink::AddAggregate(const AggregateSpec& spec, const DictionaryFinder& find_dictionary) {
   AggregateCalls::Inputs inputs = calls_.AddInputs(spec);
-  const bool keeps_nulls = InfoOf(spec.function).needs == AggregateNeeds::kRows || CountsDistinctRows(spec);
-  const int distinct = DistinctMatters(spec) ? FindOrAddDistinct(inputs, keeps_nulls, find_dictionary) : -1;
+  const int distinct =
+      DistinctMatters(spec) ? FindOrAddDistinct(inputs, DistinctKeepsNulls(spec), find_dictionary) : -1;
   calls_.Add(spec, std::move(inputs), distinct, &groups_.layout(), environment_);
 }
 

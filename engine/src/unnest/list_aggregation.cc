@@ -78,8 +78,7 @@ class ListAggregation final : public MultiplyingStep {
 };
 
 int ListAggregation::AddDistinct(const AggregateSpec& aggregate, const AggregateCalls::Inputs& inputs) {
-  const bool keeps_nulls = InfoOf(aggregate.function).needs == AggregateNeeds::kRows || CountsDistinctRows(aggregate);
-  distincts_.push_back({inputs, keeps_nulls, nullptr, nullptr});
+  distincts_.push_back({inputs, DistinctKeepsNulls(aggregate), nullptr, nullptr});
   return static_cast<int>(distincts_.size()) - 1;
 }
 

@@ -130,9 +130,9 @@ add_aggregate(ListAggregation *made, Node *aggregate)
 	return relation_number_add_column(made->name, aggregate, &made->aggregates, &made->columns);
 }
 
-/* Of the elements that pass the conditions, the aggregate's own and another. */
-static Var *
-add_filtered(ListAggregation *made, Aggref *aggref, Node *condition)
+/* The aggregate is of the elements that pass the conditions, its own and another. */
+static Aggref *
+filtered(const ListAggregation *made, Aggref *aggref, Node *condition)
 {
 	List	   *conditions = list_copy(made->conditions);
 
@@ -141,7 +141,13 @@ add_filtered(ListAggregation *made, Aggref *aggref, Node *condition)
 	if (condition != NULL)
 		conditions = lappend(conditions, condition);
 	aggref->aggfilter = conditions == NIL ? NULL : make_ands_explicit(conditions);
-	return add_aggregate(made, (Node *) aggref);
+	return aggref;
+}
+
+static Var *
+add_filtered(ListAggregation *made, Aggref *aggref, Node *condition)
+{
+	return add_aggregate(made, (Node *) filtered(made, aggref, condition));
 }
 
 static Var *
@@ -150,18 +156,26 @@ add_count(ListAggregation *made, Node *condition)
 	return add_filtered(made, pipeline_aggref(F_COUNT_, INT8OID, NULL, InvalidOid), condition);
 }
 
-/* The elements' number as the last key of the aggregate's order. */
+/* The expression as the next key of the aggregate's order. */
+static void
+add_order_key(Aggref *aggref, void *expr, SortGroupClause *clause)
+{
+	int			number = list_length(aggref->args) + 1;
+	TargetEntry *key = makeTargetEntry(expr, number, NULL, true);
+
+	key->ressortgroupref = clause->tleSortGroupRef = number;
+	aggref->args = lappend(aggref->args, key);
+	aggref->aggorder = lappend(aggref->aggorder, clause);
+}
+
 static void
 add_number_to_order(ListAggregation *made, Aggref *aggref)
 {
 	SortGroupClause *clause = makeNode(SortGroupClause);
-	TargetEntry *number = makeTargetEntry((Expr *) number_of_elements(made), list_length(aggref->args) + 1, NULL, true);
 	bool		is_hashable;
 
-	number->ressortgroupref = clause->tleSortGroupRef = list_length(aggref->args) + 1;
 	get_sort_group_operators(INT8OID, true, true, false, &clause->sortop, &clause->eqop, NULL, &is_hashable);
-	aggref->args = lappend(aggref->args, number);
-	aggref->aggorder = lappend(aggref->aggorder, clause);
+	add_order_key(aggref, number_of_elements(made), clause);
 }
 
 /* PostgreSQL's aggregates may show the order of elements. */
@@ -192,23 +206,14 @@ add_first(ListAggregation *made, Node *value)
 	if (!OidIsValid(array_type))
 		return NULL;
 	foreach(lc, keys)
-	{
-		SortGroupClause *clause = copyObject(list_nth(made->own->sort_clauses, foreach_current_index(lc)));
-		TargetEntry *key = makeTargetEntry(lfirst(lc), list_length(array->args) + 1, NULL, true);
-
-		key->ressortgroupref = clause->tleSortGroupRef = list_length(array->args) + 1;
-		array->args = lappend(array->args, key);
-		array->aggorder = lappend(array->aggorder, clause);
-	}
+		add_order_key(array, lfirst(lc), copyObject(list_nth(made->own->sort_clauses, foreach_current_index(lc))));
 	add_number_to_order(made, array);
-	if (made->conditions != NIL)
-		array->aggfilter = make_ands_explicit(list_copy(made->conditions));
 	first->refcontainertype = array_type;
 	first->refelemtype = first->refrestype = type;
 	first->reftypmod = exprTypmod(value);
 	first->refcollid = exprCollation(value);
 	first->refupperindexpr = list_make1(pipeline_int4(1));
-	first->refexpr = (Expr *) array;
+	first->refexpr = (Expr *) filtered(made, array, NULL);
 	return (Node *) add_aggregate(made, (Node *) first);
 }
 

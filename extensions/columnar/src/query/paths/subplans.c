@@ -814,6 +814,13 @@ lateral_subquery(PlannerInfo *root, const RelPipeline *outer, RelOptInfo *rel)
 	return subquery;
 }
 
+/* The subquery's column of that number, which has such values. */
+static Var *
+lateral_column(const RelOptInfo *rel, AttrNumber number, Node *value)
+{
+	return makeVar(rel->relid, number, exprType(value), exprTypmod(value), exprCollation(value), 0);
+}
+
 /*
  * The outputs so far and the subquery's columns, under the names of the query around it.  False: that reads one of
  * which there is the position only.
@@ -829,8 +836,7 @@ add_lateral_columns(PlannerInfo *root, RelPipeline *planned, RelOptInfo *rel, Li
 	foreach(lc, rows->values)
 	{
 		Var		   *value = lfirst(lc);
-		Var		   *column = makeVar(rel->relid, foreach_current_index(lc) + 1, value->vartype,
-									 value->vartypmod, value->varcollid, 0);
+		Var		   *column = lateral_column(rel, foreach_current_index(lc) + 1, (Node *) value);
 
 		if (stage_scan_is_position((Node *) value))
 		{
@@ -856,14 +862,9 @@ add_columns_of_elements(PlannerInfo *root, RelPipeline *planned, const RelOptInf
 	ListCell   *lc;
 
 	foreach(lc, columns)
-	{
-		Node	   *value = lfirst(lc);
-
 		names = lappend(names, relation_numbers_normalize(root, (Node *)
-														  makeVar(rel->relid, foreach_current_index(lc) + 1,
-																  exprType(value), exprTypmod(value),
-																  exprCollation(value), 0)));
-	}
+														  lateral_column(rel, foreach_current_index(lc) + 1,
+																		 lfirst(lc))));
 	pipeline_add_stage(planned->pipeline, PIPELINE_PROJECTION, list_concat_copy(before, columns))->names = names;
 }
 

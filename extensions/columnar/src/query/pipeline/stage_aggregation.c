@@ -87,9 +87,7 @@ add_values(Translation *translation, PipelineStage *stage, const bool *is_other_
 		if (values[i] < 0)
 			return false;
 	}
-	return translate_aggregate_values(translation, stage->aggrefs, before, is_other_form, values + before) &&
-		translation_keep_operator(translation, penumbra_plan_add_projection(translation->plan,
-																			translation->current, values, count));
+	return translate_aggregate_values(translation, stage->aggrefs, is_other_form, values, before);
 }
 
 static bool

@@ -74,14 +74,11 @@ translate_call_of_elements(Translation *translation, Node *node, PenumbraAggrega
 static bool
 add_values(Translation *translation, const PipelineStage *stage, int before, const bool *is_other_form)
 {
-	int			count = before + list_length(stage->aggrefs);
-	PenumbraExpr *values = palloc(sizeof(PenumbraExpr) * count);
+	PenumbraExpr *values = palloc(sizeof(PenumbraExpr) * (before + list_length(stage->aggrefs)));
 
 	for (int i = 0; i < before; i++)
 		values[i] = penumbra_plan_column(translation->plan, translation->current, i);
-	return translate_aggregate_values(translation, stage->aggrefs, before, is_other_form, values + before) &&
-		translation_keep_operator(translation, penumbra_plan_add_projection(translation->plan,
-																			translation->current, values, count));
+	return translate_aggregate_values(translation, stage->aggrefs, is_other_form, values, before);
 }
 
 /* The rows of the input with the aggregates of their elements. */

@@ -342,22 +342,23 @@ value_of_form(Translation *translation, Aggref *aggref, PenumbraExpr computed)
 }
 
 bool
-translate_aggregate_values(Translation *translation, const List *aggrefs, int first, const bool *is_other_form,
-						   PenumbraExpr *values)
+translate_aggregate_values(Translation *translation, const List *aggrefs, const bool *is_other_form,
+						   PenumbraExpr *values, int count)
 {
 	ListCell   *lc;
 
 	foreach(lc, aggrefs)
 	{
-		int			i = foreach_current_index(lc);
+		PenumbraExpr value = penumbra_plan_column(translation->plan, translation->current, count);
 
-		values[i] = penumbra_plan_column(translation->plan, translation->current, first + i);
-		if (is_other_form[i])
-			values[i] = value_of_form(translation, lfirst(lc), values[i]);
-		if (values[i] < 0)
+		if (is_other_form[foreach_current_index(lc)])
+			value = value_of_form(translation, lfirst(lc), value);
+		if (value < 0)
 			return false;
+		values[count++] = value;
 	}
-	return true;
+	return translation_keep_operator(translation, penumbra_plan_add_projection(translation->plan, translation->current,
+																			   values, count));
 }
 
 static bool

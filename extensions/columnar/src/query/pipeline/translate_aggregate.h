@@ -22,8 +22,11 @@ extern bool translate_aggregate(Translation *translation, Aggref *aggref, Penumb
 								bool *is_other_form);
 /* The first element of an array_agg() in an order, without the array. */
 extern bool translate_first_value(Translation *translation, Aggref *array, PenumbraAggregateCall *call);
-/* The values of aggregates whose calls give the current operator's columns from that one on.  False: refused. */
-extern bool translate_aggregate_values(Translation *translation, const List *aggrefs, int first,
-									   const bool *is_other_form, PenumbraExpr *values);
+/*
+ * Adds a projection of so many values, and of those of aggregates whose calls give the current operator's columns from
+ * there on, for which the array has room.  False: refused.
+ */
+extern bool translate_aggregate_values(Translation *translation, const List *aggrefs, const bool *is_other_form,
+									   PenumbraExpr *values, int count);
 
 #endif							/* PENUMBRA_TRANSLATE_AGGREGATE_H */
