@@ -86,6 +86,11 @@ def give_to_server_user(path: Path) -> None:
         os.chown(path, account.pw_uid, account.pw_gid)
 
 
+def process_directories() -> list[Path]:
+    """`/proc/N` of each process. A glob of their files would fail when one ends meanwhile."""
+    return [Path("/proc", name) for name in os.listdir("/proc") if name.isdigit()]
+
+
 def run_directory(name: str) -> Path:
     """A directory of this process alone, not yet made; what ended ones left goes, with servers."""
     own = state_directory() / f"{name}-{os.getpid()}"
@@ -197,17 +202,17 @@ class PrivateServer:
     def processes(self) -> list[int]:
         """All processes of the server: the data directory is where they work."""
         found = []
-        for entry in Path("/proc").glob("[0-9]*/cwd"):
+        for process in process_directories():
             with contextlib.suppress(OSError):
-                if entry.readlink() == self.data:
-                    found.append(int(entry.parent.name))
+                if (process / "cwd").readlink() == self.data:
+                    found.append(int(process.name))
         return sorted(found)
 
     def crash(self) -> None:
         """SIGKILL for all processes at once; returns when no number of theirs is taken any more."""
         deadline = time.monotonic() + 60
         killed = set()
-        while processes := self.processes() or [n for n in killed if Path(f"/proc/{n}").exists()]:
+        while processes := self.processes() or [n for n in killed if os.path.exists(f"/proc/{n}")]:
             if time.monotonic() > deadline:
                 raise LabError(f"processes {processes} outlive SIGKILL")
             killed.update(processes)

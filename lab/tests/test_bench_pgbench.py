@@ -18,7 +18,7 @@ from penumbra_lab.errors import LabError
 from penumbra_lab.run import targets
 from penumbra_lab.run.document import read_run
 from penumbra_lab.run.levels import LEVELS, TRIAL_EXECUTIONS, random_keys, run_level
-from penumbra_lab.server import Installation, PrivateServer
+from penumbra_lab.server import Installation, PrivateServer, process_directories
 from penumbra_lab.state import state_directory
 
 SHORT = ["--seconds", "1", "--warmup", "0"]
@@ -42,9 +42,9 @@ def _values(document: dict, metrics=("throughput", "time")) -> dict[tuple, list[
 def _assert_nothing_left() -> None:
     assert not list(state_directory().glob("bench-*/data"))
     commands_running = []
-    for path in Path("/proc").glob("[0-9]*/cmdline"):
+    for process in process_directories():
         with contextlib.suppress(OSError):
-            commands_running.append(path.read_text(errors="replace"))
+            commands_running.append((process / "cmdline").read_text(errors="replace"))
     assert not [text for text in commands_running if str(state_directory() / "bench-") in text]
 
 

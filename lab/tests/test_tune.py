@@ -26,7 +26,7 @@ from penumbra_lab.run import cpus
 from penumbra_lab.run.document import RunDocument, Variant, read_run, utc_now
 from penumbra_lab.run.pgbench import WORKLOADS, Workload
 from penumbra_lab.run.sweep import LEVEL_TIME, THROUGHPUT
-from penumbra_lab.server import terminate_like_interrupt
+from penumbra_lab.server import process_directories, terminate_like_interrupt
 from penumbra_lab.tune import callgrind, counters, project
 from penumbra_lab.tune.callgrind import COST
 from penumbra_lab.tune.evaluate import Evaluator
@@ -188,9 +188,9 @@ def test_killed_in_mid_build_it_leaves_nothing_and_goes_on(source):
 
 def _running(text: str) -> list[str]:
     found = []
-    for path in Path("/proc").glob("[0-9]*/cmdline"):
+    for process in process_directories():
         try:
-            words = path.read_bytes().decode(errors="replace").replace("\0", " ").strip()
+            words = (process / "cmdline").read_text(errors="replace").replace("\0", " ").strip()
         except OSError:
             continue
         if words == text:
