@@ -2,6 +2,9 @@
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS penumbra;
 \set VERBOSITY terse
+\getenv directory PG_ABS_SRCDIR
+\set agree :directory '/agree.sql'
+\i :agree
 CREATE TABLE entry (id int, name text, amount numeric(12, 2), free numeric, ratio float8, short float4, big int8, picture bytea);
 INSERT INTO entry SELECT i, CASE WHEN i % 97 > 0 THEN repeat('é\\x' || i, i % 9) END, (i - 1000) * 7.77, i / 3.0, (i - 500) / 7.0, i / 11.0, i * 1234567891::int8,
 	decode(repeat(lpad(to_hex(i), 4, '0'), i % 40), 'hex')
@@ -9,20 +12,7 @@ FROM generate_series(1, 5000) i;
 INSERT INTO entry VALUES (0, NULL, NULL, 'NaN', '-Infinity', 'NaN', NULL, NULL), (-1, '', 0, '-Infinity', '-0', 'Infinity', -1, '');
 VACUUM ANALYZE entry;
 SELECT penumbra.load('entry') > 0 AS loaded;
-CREATE FUNCTION agrees(expression text) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE
-	query text := format('SELECT ARRAY(SELECT v || '': '' || count(*) FROM (SELECT %s AS v FROM entry) e GROUP BY v ORDER BY 1)::text', expression);
-	stock text;
-	ours text;
-BEGIN
-	SET LOCAL penumbra.mode = off;
-	EXECUTE query INTO stock;
-	SET LOCAL penumbra.mode = require;
-	EXECUTE query INTO ours;
-	RETURN CASE WHEN stock = ours THEN 'agrees' ELSE format('differs: %s, %s', stock, ours) END;
-END
-$$;
-SELECT expression, agrees(expression) FROM (VALUES
+SELECT expression, agree(format('SELECT %s, count(*) FROM entry GROUP BY 1', expression)) FROM (VALUES
 	($$to_char(amount, 'FM999G999G990D00')$$), ($$to_char(free, '999,990.999S')$$), ($$to_char(ratio, 'MI990.99')$$),
 	($$to_char(short, 'FM990.9PR')$$), ($$to_char(big, '9,999,999,999,999')$$), ($$to_char(id, '"no. "0000')$$),
 	($$md5(name)$$), ($$md5(picture)$$), ($$encode(sha256(picture), 'hex')$$), ($$encode(picture, 'base64')$$), ($$encode(picture, 'escape')$$),
@@ -65,4 +55,4 @@ EXECUTE local_format;
 SELECT evaluated($$to_char(amount, 'FM990D00')$$) AS local, evaluated($$to_char(amount, 'FM990.00')$$) AS plain;
 RESET lc_numeric;
 DROP TABLE entry;
-DROP FUNCTION agrees, evaluated;
+DROP FUNCTION agree, rows_of, evaluated;

@@ -2,15 +2,9 @@
 -- are.
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS penumbra;
-CREATE FUNCTION same(query text) RETURNS boolean LANGUAGE plpgsql AS $$
-DECLARE ours text[]; theirs text[];
-BEGIN
-    SET LOCAL penumbra.mode = off;
-    EXECUTE 'SELECT array_agg(q::text ORDER BY q::text) FROM (' || query || ') q' INTO theirs;
-    SET LOCAL penumbra.mode = require;
-    EXECUTE 'SELECT array_agg(q::text ORDER BY q::text) FROM (' || query || ' OFFSET 0) q' INTO ours;
-    RETURN ours IS NOT DISTINCT FROM theirs AND cardinality(theirs) > 0;
-END $$;
+\getenv directory PG_ABS_SRCDIR
+\set agree :directory '/agree.sql'
+\i :agree
 
 CREATE TABLE tuples (
     b boolean, s smallint, gone_early text, i int, note text, l bigint, c char(1), n numeric(15,2), code varchar(3),
@@ -41,8 +35,8 @@ ALTER TABLE tuples ADD added int DEFAULT 7, ADD added_n numeric(10,3) DEFAULT 1.
 SELECT add_rows(501, 700);
 UPDATE tuples SET added = i, added_n = i / 8.0, added_c = 'yz', added_null = '2020-02-02' WHERE i % 5 = 0;
 DELETE FROM tuples WHERE i % 29 = 0;
-CREATE FUNCTION look() RETURNS TABLE (query text, same boolean) LANGUAGE sql AS $$
-    SELECT q, same(q) FROM unnest(ARRAY[
+CREATE FUNCTION look() RETURNS TABLE (query text, answer text) LANGUAGE sql AS $$
+    SELECT q, agree(q) FROM unnest(ARRAY[
         'SELECT b, s, i, l FROM tuples', 'SELECT n, c, code FROM tuples', 'SELECT d, f4, f8, u, v, ts FROM tuples',
         'SELECT umlauts FROM tuples', 'SELECT wide, i FROM tuples', 'SELECT free, i FROM tuples',
         'SELECT note, n FROM tuples', 'SELECT added, added_n, added_c, added_null, added_u FROM tuples',
@@ -56,7 +50,7 @@ VACUUM tuples;
 SELECT penumbra.load('tuples') > 0 AS loaded;
 SELECT add_rows(801, 850);
 UPDATE tuples SET n = n + 1, added_n = 2 WHERE i % 7 = 0;
-SELECT same, count(*) FROM look() GROUP BY same;
+SELECT answer, count(*) FROM look() GROUP BY answer;
 SELECT sum(mismatches) AS wrong FROM penumbra.verify('tuples');
 DROP TABLE tuples;
 
@@ -66,8 +60,8 @@ CREATE TABLE child (t text, c char(1), n numeric(12,2), i int);
 ALTER TABLE child INHERIT parent;
 INSERT INTO parent SELECT i, i / 4.0, 'p' FROM generate_series(1, 3000) i;
 INSERT INTO child SELECT repeat('t', i % 300), 'c', i / 8.0, i FROM generate_series(1, 3000) i;
-SELECT same('SELECT c, count(*), sum(n), sum(i) FROM parent GROUP BY c'),
-    same('SELECT i, n, c FROM parent WHERE n < 100');
+SELECT agree('SELECT c, count(*), sum(n), sum(i) FROM parent GROUP BY c'),
+    agree('SELECT i, n, c FROM parent WHERE n < 100');
 DROP TABLE parent CASCADE;
 
 -- threads take the heap's rows, also when the query ends before they did, and an error in them is PostgreSQL's
@@ -77,10 +71,10 @@ INSERT INTO shared SELECT i, i % 100, i / 4.0 FROM generate_series(1, 300000) i;
 VACUUM shared;
 SELECT penumbra.load('shared') > 0 AS loaded;
 UPDATE shared SET n = n + 1 WHERE id % 3 = 0;
-SELECT same('SELECT g, count(*), sum(n) FROM shared GROUP BY g'),
-    same('SELECT sum(n), min(id) FROM shared WHERE g < 50'),
-    same('SELECT g, n, id FROM shared ORDER BY n DESC, id LIMIT 100'),
-    same('SELECT a.g, count(*) FROM shared a JOIN shared b ON a.id = b.id GROUP BY a.g');
+SELECT agree('SELECT g, count(*), sum(n) FROM shared GROUP BY g'),
+    agree('SELECT sum(n), min(id) FROM shared WHERE g < 50'),
+    agree('SELECT g, n, id FROM shared ORDER BY n DESC, id LIMIT 100'),
+    agree('SELECT a.g, count(*) FROM shared a JOIN shared b ON a.id = b.id GROUP BY a.g');
 SET penumbra.mode = require;
 UPDATE shared SET g = 1000 WHERE id = 300000;
 -- a parallel worker may be the one who meets it
@@ -90,4 +84,4 @@ DROP TABLE shared;
 RESET penumbra.mode;
 DROP FUNCTION look();
 DROP FUNCTION add_rows(int, int);
-DROP FUNCTION same(text);
+DROP FUNCTION agree, rows_of;

@@ -4,22 +4,9 @@ CREATE EXTENSION IF NOT EXISTS penumbra;
 CREATE SCHEMA joins;
 SET search_path = joins;
 
--- The rows, sorted, or the error.
-CREATE FUNCTION joined_rows(query text, mode text) RETURNS text[] LANGUAGE plpgsql AS $$
-DECLARE
-  r record;
-  result text[] := '{}';
-  detail text;
-BEGIN
-  PERFORM set_config('penumbra.mode', mode, true);
-  FOR r IN EXECUTE query LOOP
-    result := result || r::text;
-  END LOOP;
-  RETURN array(SELECT x FROM unnest(result) x ORDER BY x COLLATE "C");
-EXCEPTION WHEN OTHERS THEN
-  GET STACKED DIAGNOSTICS detail = PG_EXCEPTION_DETAIL;
-  RETURN ARRAY['error', SQLSTATE, SQLERRM, detail];
-END $$;
+\getenv directory PG_ABS_SRCDIR
+\set agree :directory '/agree.sql'
+\i :agree
 CREATE FUNCTION is_one_node(query text) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE
   line text;
@@ -36,15 +23,9 @@ BEGIN
 END $$;
 CREATE FUNCTION same(query text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
-  stock text[] := joined_rows(query, 'off');
-  ours text[] := joined_rows(query, 'prefer');
+  result text := agree(query, 'prefer');
 BEGIN
-  IF stock IS DISTINCT FROM ours THEN
-    RETURN format('DIFFERENT: %s stock: %s ours: %s', query, left(stock::text, 300), left(ours::text, 300));
-  ELSIF stock[1] = 'error' THEN
-    RETURN stock[3];
-  END IF;
-  RETURN format('%s%s rows', CASE WHEN is_one_node(query) THEN 'one node: ' END, cardinality(stock));
+  RETURN CASE WHEN result ~ '^\d+ rows$' AND is_one_node(query) THEN 'one node: ' ELSE '' END || result;
 END $$;
 
 CREATE FUNCTION explained(query text, options text = 'COSTS ON') RETURNS SETOF text LANGUAGE plpgsql AS $$
@@ -256,7 +237,7 @@ SELECT same('SELECT count(*) FROM big a JOIN (SELECT k, few FROM big UNION SELEC
 -- At the top of a query, too, where PostgreSQL's plan has a column more than the query for some of them.
 SELECT operation, same(format('SELECT few, s FROM big %s SELECT few, s FROM small', operation)),
     same(format('SELECT few, s FROM big %s SELECT few, s FROM small ORDER BY 2 DESC, 1 LIMIT 7 OFFSET 2', operation)),
-    same(format('SELECT few, s FROM big WHERE k < 0 %s ALL (SELECT n, s FROM small EXCEPT ALL SELECT 3, s FROM big) ORDER BY 1', operation))
+    same(format('SELECT few, s FROM big WHERE k < 0 %s ALL (SELECT n, s FROM small EXCEPT ALL SELECT 3, s FROM big) ORDER BY 1, 2', operation))
   FROM unnest('{UNION,INTERSECT,EXCEPT}'::text[]) operation;
 SELECT same('SELECT FROM big UNION SELECT FROM small'), same('SELECT 1 FROM big EXCEPT SELECT k FROM small'),
     same('SELECT k, few FROM small UNION SELECT k, nextval(''nowhere'') FROM big');
@@ -433,17 +414,14 @@ RESET penumbra.mode;
 SELECT line FROM explained('WITH x AS MATERIALIZED (SELECT few, count(*) AS n FROM big GROUP BY few) SELECT b.k, x.n FROM big b JOIN x USING (few)', 'COSTS OFF') AS line;
 
 -- Window functions are PostgreSQL's, over rows that the engine sorts: of a table, groups, joins and subqueries.
-CREATE FUNCTION same_windows(query text) RETURNS text LANGUAGE sql AS $$
-  SELECT CASE WHEN stock = ours THEN cardinality(stock) || ' rows' ELSE format('DIFFERENT: %s %s', stock, ours) END
-  FROM (SELECT joined_rows(query, 'off') AS stock, joined_rows(query, 'require') AS ours) r $$;
-SELECT same_windows('SELECT k, rank() OVER (PARTITION BY few ORDER BY s DESC NULLS LAST) FROM big');
-SELECT same_windows('SELECT few, s, sum(k), rank() OVER (PARTITION BY few ORDER BY sum(k) DESC) FROM big GROUP BY few, s');
-SELECT same_windows('SELECT a.k, sum(b.k) OVER (PARTITION BY a.few ORDER BY b.k, a.k) FROM small a JOIN big b ON a.few = b.few WHERE b.k < 300');
-SELECT same_windows('SELECT x, y, count(*) OVER (ORDER BY x, y), max(y) OVER (PARTITION BY y ORDER BY x)
+SELECT agree('SELECT k, rank() OVER (PARTITION BY few ORDER BY s DESC NULLS LAST) FROM big');
+SELECT agree('SELECT few, s, sum(k), rank() OVER (PARTITION BY few ORDER BY sum(k) DESC) FROM big GROUP BY few, s');
+SELECT agree('SELECT a.k, sum(b.k) OVER (PARTITION BY a.few ORDER BY b.k, a.k) FROM small a JOIN big b ON a.few = b.few WHERE b.k < 300');
+SELECT agree('SELECT x, y, count(*) OVER (ORDER BY x, y), max(y) OVER (PARTITION BY y ORDER BY x)
   FROM (SELECT few AS x, i2 AS y FROM big UNION SELECT few, k FROM small) s');
-SELECT same_windows('SELECT * FROM (SELECT k, row_number() OVER (PARTITION BY c ORDER BY n DESC, k) AS r FROM big) s WHERE r <= 3');
-SELECT same_windows('SELECT few, s, sum(k) AS x, avg(sum(k)) OVER (PARTITION BY few) FROM big GROUP BY ROLLUP (few, s) HAVING count(*) > 1');
-SELECT same_windows('SELECT count(*) OVER () FROM small a JOIN big b USING (k)');
+SELECT agree('SELECT * FROM (SELECT k, row_number() OVER (PARTITION BY c ORDER BY n DESC, k) AS r FROM big) s WHERE r <= 3');
+SELECT agree('SELECT few, s, sum(k) AS x, avg(sum(k)) OVER (PARTITION BY few) FROM big GROUP BY ROLLUP (few, s) HAVING count(*) > 1');
+SELECT agree('SELECT count(*) OVER () FROM small a JOIN big b USING (k)');
 SET penumbra.mode = require;
 SELECT regexp_replace(line, '^ *', '')
   FROM explained('SELECT s, d, lag(10 / k) OVER (PARTITION BY s ORDER BY d) FROM small JOIN big USING (k, s, d)', 'COSTS OFF') AS line

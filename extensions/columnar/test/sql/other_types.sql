@@ -5,36 +5,24 @@ CREATE EXTENSION IF NOT EXISTS penumbra;
 CREATE SCHEMA other_types;
 SET search_path = other_types;
 
-CREATE FUNCTION rows_of(query text, mode text) RETURNS text[] LANGUAGE plpgsql AS $$
-DECLARE
-  result text[];
-  detail text;
-BEGIN
-  PERFORM set_config('penumbra.mode', mode, true);
-  EXECUTE format('SELECT array_agg(x ORDER BY x COLLATE "C") FROM (SELECT q::text FROM (%s) q) r(x)', query) INTO result;
-  RETURN result;
-EXCEPTION WHEN OTHERS THEN
-  GET STACKED DIAGNOSTICS detail = PG_EXCEPTION_DETAIL;
-  RETURN ARRAY['error', SQLSTATE, SQLERRM, detail];
-END $$;
+\getenv directory PG_ABS_SRCDIR
+\set agree :directory '/agree.sql'
+\i :agree
 CREATE FUNCTION same(query text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
-  stock text[] := rows_of(query, 'off');
-  ours text[] := rows_of(query, 'prefer');
+  result text := agree(query, 'prefer');
   line text;
   how text := 'PostgreSQL';
 BEGIN
-  IF stock IS DISTINCT FROM ours THEN
-    RETURN format('DIFFERENT: %s stock: %s ours: %s', query, left(stock::text, 300), left(ours::text, 300));
-  ELSIF stock[1] = 'error' THEN
-    RETURN stock[3];
+  IF result !~ '^\d+ rows$' THEN
+    RETURN result;
   END IF;
   PERFORM set_config('penumbra.mode', 'prefer', true);
   FOR line IN EXECUTE 'EXPLAIN (COSTS OFF) ' || query LOOP
     how := coalesce(substring(line FROM 'Custom Scan \((Penumbra [^)]*)\)'), how);
     EXIT WHEN line ~ 'Custom Scan' OR line !~ '^Result|Subquery';
   END LOOP;
-  RETURN format('%s: %s rows', how, cardinality(stock));
+  RETURN how || ': ' || result;
 END $$;
 
 -- Each type with some of its values, equal ones that are written differently among them; NULL.

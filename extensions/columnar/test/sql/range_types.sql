@@ -4,36 +4,9 @@ CREATE EXTENSION IF NOT EXISTS penumbra;
 CREATE SCHEMA range_types;
 SET search_path = range_types;
 
-CREATE FUNCTION rows_of(query text, mode text) RETURNS text[] LANGUAGE plpgsql AS $$
-DECLARE
-  r record;
-  result text[] := '{}';
-  detail text;
-BEGIN
-  PERFORM set_config('penumbra.mode', mode, true);
-  FOR r IN EXECUTE query LOOP
-    result := result || r::text;
-  END LOOP;
-  RETURN array(SELECT x FROM unnest(result) x ORDER BY x COLLATE "C");
-EXCEPTION WHEN OTHERS THEN
-  GET STACKED DIAGNOSTICS detail = PG_EXCEPTION_DETAIL;
-  RETURN ARRAY['error', SQLSTATE, SQLERRM, detail];
-END $$;
--- How the query runs, and how many rows it has.
-CREATE FUNCTION same(query text) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE
-  stock text[] := rows_of(query, 'off');
-  ours text[] := rows_of(query, 'require');
-BEGIN
-  IF ours[1] = 'error' AND ours[3] LIKE '%Penumbra%' THEN
-    RETURN format('%s: %s', query, ours[4]);
-  ELSIF stock IS DISTINCT FROM ours THEN
-    RETURN format('DIFFERENT: %s stock: %s ours: %s', query, left(stock::text, 300), left(ours::text, 300));
-  ELSIF stock[1] = 'error' THEN
-    RETURN stock[3];
-  END IF;
-  RETURN format('%s rows', cardinality(stock));
-END $$;
+\getenv directory PG_ABS_SRCDIR
+\set agree :directory '/agree.sql'
+\i :agree
 
 -- Ranges between any two of some values, with any bounds; the values, and multiranges of up to three ranges.
 CREATE FUNCTION range_of(a text, b text, flags text, range_type text, OUT r text) LANGUAGE plpgsql AS $$
@@ -68,10 +41,10 @@ SELECT penumbra.load('numbers', ARRAY['r', 's', 'm', 'lower(r)', 'upper(r)', 'is
   'lower(m)', 'upper(m)', 'isempty(m)', 'lower_inc(m)', 'upper_inc(m)', 'lower_inf(m)', 'upper_inf(m)']) > 0 AS is_loaded;
 
 -- Of a range alone, and of a multirange.
-SELECT t, x, same(format('SELECT id, lower(%2$s), upper(%2$s), isempty(%2$s), lower_inc(%2$s), upper_inc(%2$s), lower_inf(%2$s), upper_inf(%2$s) FROM %1$s '
+SELECT t, x, agree(format('SELECT id, lower(%2$s), upper(%2$s), isempty(%2$s), lower_inc(%2$s), upper_inc(%2$s), lower_inf(%2$s), upper_inf(%2$s) FROM %1$s '
   'WHERE lower(%2$s) IS NULL OR NOT isempty(%2$s) OR lower_inc(%2$s) OR upper_inc(%2$s) OR lower_inf(%2$s) OR upper_inf(%2$s)', t, x))
 FROM unnest('{int4s,int8s,dates,times,instants}'::text[]) t, unnest('{r,m}'::text[]) x;
-SELECT x, same(format('SELECT lower_inc(%1$s), upper_inc(%1$s), lower_inf(%1$s), upper_inf(%1$s), isempty(%1$s), count(*), min(lower(%1$s)), max(upper(%1$s)) FROM numbers GROUP BY 1, 2, 3, 4, 5', x))
+SELECT x, agree(format('SELECT lower_inc(%1$s), upper_inc(%1$s), lower_inf(%1$s), upper_inf(%1$s), isempty(%1$s), count(*), min(lower(%1$s)), max(upper(%1$s)) FROM numbers GROUP BY 1, 2, 3, 4, 5', x))
 FROM unnest('{r,m}'::text[]) x;
 
 -- Of two, of which one may be a constant: and empty ranges, and NULL.
@@ -81,7 +54,7 @@ BEGIN
   RETURN QUERY EXECUTE format('SELECT format(''%%L::%%s'', %2$s, pg_typeof(%2$s)) FROM %1$s WHERE id IN (SELECT id FROM %1$s WHERE %2$s IS NOT NULL ORDER BY id * 7919 %% 997 LIMIT 9) UNION SELECT ''''''empty''''::'' || pg_typeof(r) FROM %1$s WHERE %2$L = ''r''', t, x);
 END $$;
 CREATE FUNCTION check_pairs(t text) RETURNS TABLE (kind text, op text, results text[]) LANGUAGE sql AS $$
-  SELECT k.kind, o.op, array_agg(DISTINCT same(format('SELECT id, bool_or(%1$s %2$s %3$s) FROM %4$s WHERE (%1$s %2$s %3$s) IS NOT FALSE GROUP BY id', k.a, o.op, k.b, t)))
+  SELECT k.kind, o.op, array_agg(DISTINCT agree(format('SELECT id, bool_or(%1$s %2$s %3$s) FROM %4$s WHERE (%1$s %2$s %3$s) IS NOT FALSE GROUP BY id', k.a, o.op, k.b, t)))
   FROM (SELECT a || b AS kind, a, b FROM unnest('{r,s,m}'::text[]) a, unnest('{r,m}'::text[]) b
         UNION ALL SELECT 'r const', 'r', c FROM constants(t, 'r') c UNION ALL SELECT 'const r', c, 'r' FROM constants(t, 'r') c
         UNION ALL SELECT 'm const', 'm', c FROM constants(t, 'm') c UNION ALL SELECT 'r mconst', 'r', c FROM constants(t, 'm') c) k,
@@ -95,7 +68,7 @@ WHERE results::text ~ 'DIFFERENT|:';
 
 -- Values and ranges.
 CREATE FUNCTION check_values(t text) RETURNS TABLE (kind text, results text[]) LANGUAGE sql AS $$
-  SELECT k.kind, array_agg(DISTINCT same(format('SELECT id, bool_or(%1$s) FROM %2$s WHERE (%1$s) IS NOT FALSE GROUP BY id', k.x, t)))
+  SELECT k.kind, array_agg(DISTINCT agree(format('SELECT id, bool_or(%1$s) FROM %2$s WHERE (%1$s) IS NOT FALSE GROUP BY id', k.x, t)))
   FROM (SELECT 'columns' AS kind, x FROM unnest('{r @> v,v <@ r,m @> v,v <@ m}'::text[]) x
         UNION ALL SELECT 'value const', format('r @> %s', c) FROM constants(t, 'v') c UNION ALL SELECT 'value mconst', format('%s <@ m', c) FROM constants(t, 'v') c
         UNION ALL SELECT 'range const', format('v <@ %s', c) FROM constants(t, 'r') c WHERE c !~ 'empty' UNION ALL SELECT 'range const', format('%s @> v', c) FROM constants(t, 'm') c) k
@@ -103,13 +76,13 @@ CREATE FUNCTION check_values(t text) RETURNS TABLE (kind text, results text[]) L
 SELECT t, kind, results FROM unnest('{int4s,int8s,dates,times,instants}'::text[]) t, check_values(t);
 SELECT kind, results FROM check_values('numbers') WHERE kind LIKE 'value%' OR kind = 'columns';
 -- from 17 on PostgreSQL takes this for false where the value is NULL, too
-SELECT same('SELECT count(*) FROM int4s WHERE (v <@ ''empty''::int4range) IS NOT FALSE'), same('SELECT count(*) FROM times WHERE v <@ ''empty''::tsrange');
+SELECT agree('SELECT count(*) FROM int4s WHERE (v <@ ''empty''::int4range) IS NOT FALSE'), agree('SELECT count(*) FROM times WHERE v <@ ''empty''::tsrange');
 
 -- Intersections, as durations of overlaps; keys of groups, aggregates' arguments, orders.
-SELECT t, same(format('SELECT r * s, count(*), max(upper(r * s)) FROM %s GROUP BY 1', t)) FROM unnest('{int4s,int8s,dates,times,instants}'::text[]) t;
-SELECT same('SELECT lower(r), count(*) FILTER (WHERE r @> date ''2000-01-02''), bool_or(r && s), min(upper(r)) FROM dates GROUP BY 1 ORDER BY 1');
-SELECT same('SELECT r @> date ''2000-01-02'', count(DISTINCT upper(r) - lower(r)) FROM dates WHERE upper(r) < ''2100-01-01'' AND lower(r) > ''1999-01-01'' GROUP BY 1');
-SELECT same('SELECT CASE WHEN v <@ r THEN lower(r) ELSE v END, sum(upper(r)::bigint - v) FROM int4s WHERE NOT isempty(r) GROUP BY 1');
+SELECT t, agree(format('SELECT r * s, count(*), max(upper(r * s)) FROM %s GROUP BY 1', t)) FROM unnest('{int4s,int8s,dates,times,instants}'::text[]) t;
+SELECT agree('SELECT lower(r), count(*) FILTER (WHERE r @> date ''2000-01-02''), bool_or(r && s), min(upper(r)) FROM dates GROUP BY 1 ORDER BY 1');
+SELECT agree('SELECT r @> date ''2000-01-02'', count(DISTINCT upper(r) - lower(r)) FROM dates WHERE upper(r) < ''2100-01-01'' AND lower(r) > ''1999-01-01'' GROUP BY 1');
+SELECT agree('SELECT CASE WHEN v <@ r THEN lower(r) ELSE v END, sum(upper(r)::bigint - v) FROM int4s WHERE NOT isempty(r) GROUP BY 1');
 
 -- Joins search by the bounds of ranges.
 CREATE FUNCTION joined(query text) RETURNS text LANGUAGE plpgsql AS $$
@@ -121,7 +94,7 @@ BEGIN
   FOR line IN EXECUTE 'EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) ' || query LOOP
     form := coalesce(substring(line FROM 'Vector Join Table: (.*) of \d+ rows'), form);
   END LOOP;
-  RETURN form || ': ' || same(query);
+  RETURN form || ': ' || agree(query);
 END $$;
 SELECT t, op, joined(format('SELECT a.id, b.id FROM %1$s a JOIN %1$s_few b ON %2$s', t, op))
 FROM unnest('{int4s,int8s,dates,times,instants}'::text[]) t,
@@ -155,7 +128,7 @@ CREATE TABLE spans AS SELECT g AS id, CASE WHEN g % 7 > 0 THEN timestamp '2024-0
 FROM generate_series(1, 400) g;
 CREATE TABLE spans_few AS SELECT * FROM spans WHERE id % 9 = 0;
 SELECT penumbra.load('spans') > 0 AS is_loaded, penumbra.load('spans_few') > 0;
-SELECT x, same(format('SELECT id, bool_or(%1$s) FROM spans WHERE (%1$s) IS NOT FALSE GROUP BY id', x)) FROM unnest(ARRAY[
+SELECT x, agree(format('SELECT id, bool_or(%1$s) FROM spans WHERE (%1$s) IS NOT FALSE GROUP BY id', x)) FROM unnest(ARRAY[
   'tsrange(a, b) @> timestamp ''2024-01-05''', 'tsrange(a, b, ''[]'') @> a', 'tsrange(a, b, ''()'') @> a', 'tsrange(NULL, b, ''(]'') @> a', 'a <@ tsrange(b, NULL)',
   'tsrange(a, b) && tsrange(''2024-01-05'', ''2024-01-07'')', 'tsrange(a, b, ''[]'') && tsrange(''2024-01-05'', ''2024-01-05'', ''[]'')', 'tsrange(''2024-01-05'', NULL) && tsrange(a, b, ''()'')',
   'int4range(i, j) && int4range(5, 7)', 'int4range(i, j) @> 9', 'int4range(i, j) @> i', 'tsrange(a, NULL) && tsrange(NULL, b)', 'tsrange(NULL, NULL) @> a',
@@ -163,7 +136,7 @@ SELECT x, same(format('SELECT id, bool_or(%1$s) FROM spans WHERE (%1$s) IS NOT F
 SELECT rows_of(q, 'off') = rows_of(q, 'prefer') AS are_equal, (rows_of(q, 'prefer'))[3]
 FROM unnest(ARRAY['SELECT count(*) FROM spans WHERE tsrange(a, b - interval ''1 day'') @> a', 'SELECT count(*) FROM spans WHERE int4range(j, i) && int4range(0, NULL)',
   'SELECT a.id, b.id FROM spans a JOIN spans_few b ON tsrange(a.a, a.b - interval ''1 hour'') && tsrange(b.a, b.b)']) q;
-SELECT same('SELECT count(*) FROM spans WHERE CASE WHEN a < b THEN tsrange(a, b - interval ''1 hour'') @> a END');
+SELECT agree('SELECT count(*) FROM spans WHERE CASE WHEN a < b THEN tsrange(a, b - interval ''1 hour'') @> a END');
 SELECT op, joined(format('SELECT a.id, b.id FROM spans a JOIN spans_few b ON %s', op))
 FROM unnest(ARRAY['tsrange(a.a, a.b) && tsrange(b.a, b.b, ''[]'')', 'int4range(a.i, a.j) @> b.i', 'tsrange(a.a, a.b) @> b.a AND a.id < b.id', 'a.i <@ int4range(b.i, b.j)']) op;
 SELECT joined('SELECT a.id, b.id FROM spans a JOIN spans_few b ON a.a < a.b AND tsrange(a.a, a.b - interval ''1 hour'') && tsrange(b.a, b.b)');
@@ -172,7 +145,7 @@ SELECT joined('SELECT a.id, b.id FROM spans a JOIN spans_few b ON a.a < a.b AND 
 CREATE TYPE floatrange AS RANGE (subtype = float8, subtype_diff = float8mi);
 CREATE TABLE floats AS SELECT g AS id, floatrange(g, g + 2.5, '[]') AS r, g::float8 / 7 AS f FROM generate_series(1, 100) g;
 SELECT penumbra.load('floats') > 0 AS is_loaded;
-SELECT same('SELECT id FROM floats WHERE f <@ floatrange(2, 4, ''(]'')');
+SELECT agree('SELECT id FROM floats WHERE f <@ floatrange(2, 4, ''(]'')');
 SELECT rows_of('SELECT id FROM floats WHERE r @> 4.0::float8', 'prefer') = rows_of('SELECT id FROM floats WHERE r @> 4.0::float8', 'off') AS are_equal;
 -- A constant range skips what its values cannot be in.
 CREATE FUNCTION chunks(query text) RETURNS text LANGUAGE plpgsql AS $$

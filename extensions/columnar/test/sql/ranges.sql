@@ -5,37 +5,24 @@ CREATE EXTENSION IF NOT EXISTS penumbra;
 CREATE SCHEMA ranges;
 SET search_path = ranges;
 
-CREATE FUNCTION rows_of(query text, mode text) RETURNS text[] LANGUAGE plpgsql AS $$
-DECLARE
-  r record;
-  result text[] := '{}';
-BEGIN
-  PERFORM set_config('penumbra.mode', mode, true);
-  FOR r IN EXECUTE query LOOP
-    result := result || r::text;
-  END LOOP;
-  RETURN array(SELECT x FROM unnest(result) x ORDER BY x COLLATE "C");
-EXCEPTION WHEN OTHERS THEN
-  RETURN ARRAY['error', SQLSTATE, SQLERRM];
-END $$;
+\getenv directory PG_ABS_SRCDIR
+\set agree :directory '/agree.sql'
+\i :agree
 -- The table that the join has, and how many rows come out.
 CREATE FUNCTION same(query text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
-  stock text[] := rows_of(query, 'off');
-  ours text[] := rows_of(query, 'prefer');
+  result text := agree(query, 'prefer');
   line text;
   form text := 'PostgreSQL';
 BEGIN
-  IF stock IS DISTINCT FROM ours THEN
-    RETURN format('DIFFERENT: %s stock: %s ours: %s', query, left(stock::text, 300), left(ours::text, 300));
-  ELSIF stock[1] = 'error' THEN
-    RETURN stock[3];
+  IF result !~ '^\d+ rows$' THEN
+    RETURN result;
   END IF;
   PERFORM set_config('penumbra.mode', 'prefer', true);
   FOR line IN EXECUTE 'EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) ' || query LOOP
     form := coalesce(substring(line FROM 'Vector Join Table: (.*) of \d+ rows'), form);
   END LOOP;
-  RETURN format('%s: %s rows', form, cardinality(stock));
+  RETURN form || ': ' || result;
 END $$;
 
 CREATE TABLE events (k int, ts timestamp, d date, f float8, n numeric(10,2), m numeric(10,3), i8 bigint);
