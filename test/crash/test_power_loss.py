@@ -191,10 +191,10 @@ def test_power_is_lost_while_the_disk_cache_is_used(make_server, monkeypatch, re
     for number in range(request.config.getoption("power_losses")):
         if number % STATES == 0:
             rounds.run(f"{seed} {number}", pick)
-        at = len(rounds.changes)
-        if number % STATES > 0:
-            at = pick.randrange(at)
-        disk = rounds.lose_power(pick, at, some_share_lost(pick))
+            at, share_lost = len(rounds.changes), lambda name: 1
+        else:
+            at, share_lost = pick.randrange(len(rounds.changes)), some_share_lost(pick)
+        disk = rounds.lose_power(pick, at, share_lost)
         counts["bytes lost"] += disk.lost_bytes
         counts["names lost"] += disk.lost_names
         rounds.server.start()
