@@ -242,7 +242,7 @@ def _ran_section(snapshot: Snapshot, counted_advice: Sequence) -> Iterator[Secti
         sheet.meaning,
         tuple(head.title for head in sheet.heads),
         tuple(tuple(cell.text for cell in row) for row in sheet.rows),
-        texts - {0},
+        texts,
         frozenset(number for number, head in enumerate(sheet.heads) if head.is_extra),
     )
     found = tuple(

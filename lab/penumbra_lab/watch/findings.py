@@ -194,7 +194,7 @@ def _statements(snapshot: Snapshot) -> Iterator[Finding]:
             False,
             f"{counted(len(missed), 'statement')} that could gain ran without Penumbra for "
             f"{milliseconds(total)}; the longest because of: {line(worst.reason)}",
-            "docs/tuning.md says what each reason means",
+            "docs/slow_query.md says what each reason means",
         )
     if snapshot.statements.rows and not snapshot.installed.has_query_texts:
         yield Finding(
