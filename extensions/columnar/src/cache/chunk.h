@@ -107,7 +107,8 @@ typedef struct CachedChunk
 	pg_atomic_uint64 stale_since;	/* TimestampTz of the first of these; 0: none */
 	uint32		pages;			/* looked at by the load: < CHUNK_PAGES at the relation's end */
 	uint32		cached_pages;	/* of these, loaded */
-	uint32		unsettled_pages;	/* of the others, with rows that some snapshots see and some do not */
+	uint32		unsettled_pages;	/* of the others, with rows that some snapshots see and some do not; in recovery
+								 * those that the map does not have */
 	TransactionId next_xid;		/* when the load began: who is older may have unsettled them */
 	uint32		rows;
 	uint32		column_count;	/* length of columns[] */

@@ -10,6 +10,7 @@
 #include "access/genam.h"
 #include "access/relation.h"
 #include "access/table.h"
+#include "access/xlog.h"
 #include "catalog/objectaddress.h"
 #include "catalog/pg_authid.h"
 #include "catalog/pg_class.h"
@@ -440,6 +441,7 @@ report_load(Relation rel, const LoadReport *report)
 					  "Copy without FREEZE and vacuum, or rewrite the table while wal_level is replica.");
 	report_left_pages(rel, report->left.unsettled, "rows that not all transactions see",
 					  "They are read from the table, and cached by a later load.",
+					  RecoveryInProgress() ? "Vacuum the table on the primary: a standby knows of no other page that all see it." :
 					  "Vacuum the table when the transactions that run now have ended.");
 }
 

@@ -393,7 +393,7 @@ proves_rows(const Loader *loader, const CachedChunk *chunk)
  * whose rows are proven for what they cost: of a chunk that is written all the
  * time a load would leave out more than it finds.  While somebody is as old as the
  * chunk, it would leave out all of them: their rows are neither deleted nor alive
- * for all.
+ * for all.  In recovery it would leave out those that the map does not have.
  */
 static uint32
 count_unserved(const Loader *loader, const CachedChunk *chunk, const ChunkProof *proof, uint32 limit)
@@ -403,6 +403,8 @@ count_unserved(const Loader *loader, const CachedChunk *chunk, const ChunkProof 
 
 	if (!loader->options->patient)
 		return unserved;
+	if (RecoveryInProgress())
+		return count_visible_unserved(loader, chunk, proof, limit);
 	if (TransactionIdIsValid(chunk->next_xid) &&
 		TransactionIdPrecedesOrEquals(GetOldestNonRemovableTransactionId(loader->rel), chunk->next_xid))
 		return unserved - Min(unserved, proof->written_pages + chunk->unsettled_pages);

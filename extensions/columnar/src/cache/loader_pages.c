@@ -157,9 +157,9 @@ copy_page(Loader *loader, BlockNumber block, Buffer *vm_buffer, TransactionId ho
 
 		if (bit)
 			visible = PageIsAllVisible(page) || RecoveryInProgress();
-		else if (TransactionIdIsValid(horizon))
+		else
 		{
-			visible = tuples_are_live(rel, buffer, block, horizon, inserters);
+			visible = TransactionIdIsValid(horizon) && tuples_are_live(rel, buffer, block, horizon, inserters);
 			loader->draft->unsettled_pages += !visible;
 		}
 		/* after the tuples were looked at: that may have set hints, which may move it */

@@ -38,8 +38,10 @@ my $verify = q{SELECT coalesce(sum(mismatches), 0) FROM penumbra.verify('t')};
 
 # Only the visibility map counts here: before vacuum nothing can be cached.
 catch_up();
-ask(q{SELECT penumbra.load('t', '{id, n}')});
+my ($result, $stdout, $stderr) = $standby->psql('postgres', q{SELECT penumbra.load('t', '{id, n}')});
+like($stderr, qr/pages of relation "t" are not cached .*Vacuum the table on the primary/s, 'a load says what is left out');
 is(ask($from_cache), 'f', 'nothing is all-visible yet');
+like(ask(q{SELECT remedy FROM penumbra.staleness}), qr/^VACUUM t/, 'and what helps');
 $primary->safe_psql('postgres', 'VACUUM t');
 catch_up();
 ask(q{SELECT penumbra.load('t', '{id, n}')});
@@ -70,6 +72,23 @@ is($old->query_safe('SELECT sum(n) FROM t'), '3099', 'old snapshot after an upda
 is(ask($sum), '3600', 'new snapshot');
 $old->query_safe('COMMIT');
 $old->quit;
+
+# The worker does not read again what only a vacuum of the primary could make cacheable.
+$primary->safe_psql('postgres', 'UPDATE t SET n = n WHERE id % 9 = 0');
+catch_up();
+my ($loads, $chunks_loaded) = split /\|/, ask('SELECT loads, chunks_loaded FROM penumbra.activity');
+ask($sum) for 1 .. 20;
+$standby->adjust_conf('postgresql.conf', 'penumbra.auto_load', 'on');
+$standby->reload;
+ok($standby->poll_query_until('postgres', "SELECT loads > $loads FROM penumbra.activity"), 'the worker looks at the table');
+is(ask('SELECT chunks_loaded FROM penumbra.activity'), $chunks_loaded, 'and leaves it');
+$primary->safe_psql('postgres', 'VACUUM t');
+catch_up();
+ask($sum);
+ok($standby->poll_query_until('postgres', "SELECT chunks_loaded > $chunks_loaded FROM penumbra.activity"),
+	'until the vacuum is replayed');
+$standby->adjust_conf('postgresql.conf', 'penumbra.auto_load', 'off');
+$standby->reload;
 
 # Rewritten and dropped relations.
 $primary->safe_psql('postgres', 'VACUUM FULL t; VACUUM t;');
