@@ -129,7 +129,10 @@ typedef struct CachedChunk
 	uint64		header_mark;
 	/* pages that are cached and not dead */
 	pg_atomic_uint64 live[CHUNK_WORDS];
-	/* LSN of each cached page at load, or when its rows were found decided last; 0: it had none */
+	/*
+	 * LSN of each cached page at load, or when its rows were found decided last, and of pages that were left for
+	 * their size; 0: it had none
+	 */
 	pg_atomic_uint64 page_lsn[CHUNK_PAGES];
 	/* buffer in which the page was seen last, or 0: a hint, checked by whoever uses it */
 	pg_atomic_uint32 recent_buffer[CHUNK_PAGES];

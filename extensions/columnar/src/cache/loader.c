@@ -361,10 +361,36 @@ typedef enum ChunkNeed
 	CHUNK_NEEDS_REBUILD,
 } ChunkNeed;
 
-/* Pages that the chunk does not serve although the visibility map has them. */
+/* Pages that the load left for their size and that have not changed: another one would leave them, too. */
+static uint32
+count_left_again(const Loader *loader, CachedChunk *chunk, uint32 limit, uint64 *left)
+{
+	uint32		count = 0;
+
+	memset(left, 0, CHUNK_WORDS * sizeof(uint64));
+	for (uint32 page = 0; page < Min(limit, chunk->pages); page++)
+	{
+		Buffer		buffer;
+
+		if (chunk_page_has_rows(chunk, page) || chunk_page_is_live(chunk, page) ||
+			pg_atomic_read_u64(&chunk->page_lsn[page]) == InvalidXLogRecPtr)
+			continue;
+		CHECK_FOR_INTERRUPTS();
+		buffer = chunk_read_page(loader->rel, chunk, page, loader->strategy);
+		if (BufferGetLSNAtomic(buffer) == pg_atomic_read_u64(&chunk->page_lsn[page]))
+		{
+			left[page / 64] |= UINT64CONST(1) << (page % 64);
+			count++;
+		}
+		ReleaseBuffer(buffer);
+	}
+	return count;
+}
+
+/* Pages that the chunk does not serve although the visibility map has them, but for those in `left` (or NULL). */
 static uint32
 count_visible_unserved(const Loader *loader, const CachedChunk *chunk, const ChunkProof *proof,
-					   uint32 limit)
+					   uint32 limit, const uint64 *left)
 {
 	uint64		visible[CHUNK_WORDS];
 	uint32		count = 0;
@@ -374,7 +400,8 @@ count_visible_unserved(const Loader *loader, const CachedChunk *chunk, const Chu
 	{
 		uint64		bit = UINT64CONST(1) << (page % 64);
 
-		if ((visible[page / 64] & bit) && !(proof->proven[page / 64] & bit))
+		if ((visible[page / 64] & bit) && !(proof->proven[page / 64] & bit) &&
+			!(left != NULL && (left[page / 64] & bit)))
 			count++;
 	}
 	return count;
@@ -404,7 +431,7 @@ count_unserved(const Loader *loader, const CachedChunk *chunk, const ChunkProof 
 	if (!loader->options->patient)
 		return unserved;
 	if (RecoveryInProgress())
-		return count_visible_unserved(loader, chunk, proof, limit);
+		return count_visible_unserved(loader, chunk, proof, limit, NULL);
 	if (TransactionIdIsValid(chunk->next_xid) &&
 		TransactionIdPrecedesOrEquals(GetOldestNonRemovableTransactionId(loader->rel), chunk->next_xid))
 		return unserved - Min(unserved, proof->written_pages + chunk->unsettled_pages);
@@ -430,6 +457,15 @@ can_patch(const Loader *loader, const CachedChunk *chunk, const ChunkProof *proo
 		proves_rows(loader, chunk);
 }
 
+/* What scans have lost is not to be mended, or was. */
+static void
+forget_losses(CachedChunk *chunk)
+{
+	pg_atomic_write_u32(&chunk->lost_pages, 0);
+	pg_atomic_write_u64(&chunk->stale_since, 0);
+	chunk->patch_mark = 0;
+}
+
 /* Whether scans have lost enough since the last attempt. */
 static bool
 patch_is_due(const Loader *loader, CachedChunk *chunk, const ChunkProof *proof)
@@ -451,10 +487,7 @@ try_patch(Loader *loader, CachedChunk *chunk, ChunkProof *proof)
 	/* also where there is none: rows may be decided without */
 	prove_chunk(loader, chunk, proof);
 	if (proof->written_pages == 0)
-	{
-		pg_atomic_write_u32(&chunk->lost_pages, 0);
-		pg_atomic_write_u64(&chunk->stale_since, 0);
-	}
+		forget_losses(chunk);
 	chunk->patch_mark = pg_atomic_read_u32(&chunk->lost_pages);
 	chunk->patch_was_vain = proof->written_pages >= written_pages;
 	return is_patched && proof->written_pages < written_pages;
@@ -467,14 +500,21 @@ is_stale(const Loader *loader, CachedChunk *chunk, const ChunkProof *proof, bool
 	uint32		limit = Min(CHUNK_PAGES, loader->nblocks - chunk->number * CHUNK_PAGES);
 	uint32		tolerated = (uint32) (loader->options->stale_share * limit);
 	uint32		unserved = count_unserved(loader, chunk, proof, limit);
+	uint64		left[CHUNK_WORDS];
 
 	/* what is not decided yet is proven by row, and a new chunk would leave it to the heap */
 	if (is_patched && !loader->options->patient)
 		unserved -= Min(unserved, proof->written_pages);
 	if (unserved <= tolerated)
 		return false;
-	return !loader->options->patient ||
-		count_visible_unserved(loader, chunk, proof, limit) > tolerated ||
+	if (!loader->options->patient)
+		return true;
+	unserved -= Min(unserved, count_left_again(loader, chunk, limit, left));
+	if (unserved == 0)
+		forget_losses(chunk);
+	if (unserved <= tolerated)
+		return false;
+	return count_visible_unserved(loader, chunk, proof, limit, left) > tolerated ||
 		pg_atomic_read_u32(&chunk->lost_pages) / RELOAD_LOST_PAGES >= limit ||
 		TimestampDifferenceExceeds(chunk->loaded_at, GetCurrentTimestamp(), PATIENCE_MS);
 }

@@ -248,11 +248,22 @@ count_pages_not_visible(const Loader *loader, CachedChunk *draft, XLogRecPtr sta
 	return count;
 }
 
+static XLogRecPtr
+read_page_lsn(Loader *loader, BlockNumber block)
+{
+	Buffer		buffer = read_page(loader, block);
+	XLogRecPtr	lsn = BufferGetLSNAtomic(buffer);
+
+	ReleaseBuffer(buffer);
+	return lsn;
+}
+
 /*
  * Follows the order of the proof above: V is read first and last, each page in
  * between. A page gets no live bit, and the heap serves it, if it cannot be proven
  * or its values are too large. The same holds for all pages after
- * CHUNK_ROWS_BYTES_MAX bytes of rows.
+ * CHUNK_ROWS_BYTES_MAX bytes of rows. The LSN of a page that is left for its size
+ * tells the next load whether it can be another one now.
  */
 void
 loader_read_pages(Loader *loader, uint32 number)
@@ -284,13 +295,15 @@ loader_read_pages(Loader *loader, uint32 number)
 		CHECK_FOR_INTERRUPTS();
 		draft->first_row[page] = draft->rows;
 		draft->offset_bytes[page + 1] = draft->offset_bytes[page];
-		if (!is_long &&
-			!copy_page(loader, first_block + page, &vm_buffer, horizon, stamp, &lsn, &inserters))
+		if (is_long)
+			lsn = read_page_lsn(loader, first_block + page);
+		else if (!copy_page(loader, first_block + page, &vm_buffer, horizon, stamp, &lsn, &inserters))
 			continue;
 		if (is_long ||
 			!heap_row_reader_append_image(loader->reader, loader->image, loader->rows, &page_rows))
 		{
 			loader->left.wide++;
+			pg_atomic_write_u64(&draft->page_lsn[page], lsn);
 			continue;
 		}
 		draft->rows += page_rows;

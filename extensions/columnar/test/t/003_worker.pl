@@ -239,5 +239,30 @@ $node->stop;
 is(join(',', slurp_file($node->data_dir . '/penumbra/wanted') =~ /^\d+ $n (\d+ \d+)$/mg), '1 1,2 5', 'rows are counted');
 $node->start;
 
+# Pages whose values are too large are not loaded again and again, until they change.
+$node->safe_psql('postgres', q{
+	CREATE TABLE large (id int, filler char(500), u text);
+	ALTER TABLE large ALTER COLUMN u SET STORAGE EXTERNAL;
+	INSERT INTO large SELECT i, 'x', CASE WHEN i > 2000 THEN repeat('large ', 10000) ELSE 'small' END FROM generate_series(1, 2300) i;
+});
+$node->safe_psql('postgres', 'VACUUM large');
+$node->safe_psql('postgres', q{SELECT penumbra.load('large')});
+cmp_ok(heap_pages('large'), '>', 10, 'pages with large values are left');
+sub read_large { $node->safe_psql('postgres', q{SET penumbra.mode = 'require'; SELECT sum(length(u)) FROM large}); }
+$loaded = activity('chunks_loaded');
+foreach (1 .. 3)
+{
+	my $loads = activity('loads');
+	read_large();
+	$node->poll_query_until('postgres', "SELECT loads > $loads FROM penumbra.activity") or die;
+}
+is(activity('chunks_loaded'), $loaded, 'the worker looks at them and loads nothing');
+is($node->safe_psql('postgres', q{SELECT stale_at IS NULL FROM penumbra.staleness WHERE relname = 'large'}), 't', 'which is no staleness');
+$node->safe_psql('postgres', q{UPDATE large SET u = 'small now' WHERE id > 2000});
+$node->safe_psql('postgres', 'VACUUM large');
+read_large();
+$node->poll_query_until('postgres', q{SELECT coverage_percent = 100 FROM penumbra.tables WHERE relname = 'large'}) or die;
+is(heap_pages('large'), '0', 'they are when they have changed');
+
 $node->stop;
 done_testing();
