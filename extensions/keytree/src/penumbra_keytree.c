@@ -30,6 +30,8 @@ PENUMBRA_MODULE_MAGIC;
 
 extern PGDLLEXPORT void _PG_init(void);
 
+static relopt_kind no_options;
+
 PENUMBRA_SQL_FUNCTION(keytree_handler);
 
 void
@@ -44,6 +46,7 @@ _PG_init(void)
 							16 * 1024, 0, MAX_KILOBYTES,
 							PGC_USERSET, GUC_UNIT_KB, NULL, NULL, NULL);
 	MarkGUCPrefixReserved("penumbra_keytree");
+	no_options = add_reloption_kind();
 }
 
 static bool
@@ -72,7 +75,8 @@ keytree_can_return(Relation index, int attribute)
 static bytea *
 keytree_options(Datum options, bool validate)
 {
-	return NULL;
+	/* refuses every one; an index of a release that ignored them keeps its own */
+	return build_reloptions(options, validate, no_options, 0, NULL, 0);
 }
 
 Datum

@@ -566,7 +566,7 @@ lock_extension(void)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("the column cache does not serve this database, which does not have the extension"),
-				 errhint("CREATE EXTENSION penumbra;")));
+				 errhint("Run CREATE EXTENSION penumbra in this database.")));
 }
 
 /* Loads a table that was named or is a partition of what was; one that is gone has nothing to load. */

@@ -49,6 +49,9 @@ SET enable_bitmapscan = off;
 SELECT sum(v) FROM parts WHERE k BETWEEN 90 AND 110;
 RESET ALL;
 
+CREATE INDEX ON parts USING keytree (v) WITH (fillfactor = 50);
+ALTER INDEX c_k SET (nope = 1);
+
 -- Rows in doubt and serializable transactions: core's relation locks on the index.
 BEGIN ISOLATION LEVEL SERIALIZABLE;
 SET LOCAL enable_seqscan = off;
