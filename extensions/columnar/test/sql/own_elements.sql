@@ -80,6 +80,14 @@ SELECT count(*), count(w), sum(w) FROM orders a LEFT JOIN (SELECT id + 2000 AS i
 SELECT count(*), count(w) FROM orders a LEFT JOIN (SELECT id + 2000 AS id, EXISTS (SELECT FROM unnest(tags) t WHERE t > 't2') AS w FROM orders) s ON s.id = a.id;
 RESET penumbra.mode;
 
+-- Functions in FROM that are PostgreSQL's: what the argument of one reads is found beside the elements of the next.
+SET penumbra.mode = prefer;
+SELECT count(*), sum(i), min(key) FROM (SELECT ARRAY[customer, bound] AS list, jsonb_build_object('n', customer, 'items', doc->'attributes') AS made FROM orders WHERE doc IS NOT NULL) s,
+  generate_subscripts(list, 1) i, jsonb_each_text(made->'items') e(key, value);
+SELECT count(*), sum(i), min(key) FROM (SELECT ARRAY[customer, bound] AS list, jsonb_build_object('n', customer, 'items', doc->'attributes') AS made FROM orders WHERE doc IS NOT NULL) s,
+  jsonb_each_text(made->'items') e(key, value), generate_subscripts(list, 1) i;
+RESET penumbra.mode;
+
 -- Rows that were written since, in the same transaction, too.
 UPDATE orders SET tags = ARRAY['t3', 'new'], doc = '{"items": [{"price": 7.25, "state": "open"}]}' WHERE id % 97 = 0;
 BEGIN;

@@ -238,18 +238,17 @@ add_init_plans(PlannerInfo *root, const Pipeline *pipeline)
 static List *
 expression_columns_of(const Pipeline *pipeline)
 {
-	List	   *numbers = NIL;
+	List	   *expressions = NIL;
 	ListCell   *lc;
-	ListCell   *lc2;
 
 	foreach(lc, pipeline_scans(pipeline))
 	{
 		const PipelineStage *scan = lfirst(lc);
 
-		foreach(lc2, scan->source == NULL ? scan->exprs : NIL)
-			numbers = list_append_unique_int(numbers, lfirst_node(Var, lc2)->varattno);
+		if (scan->source == NULL)
+			expressions = expression_columns_of_scan(expressions, scan->exprs);
 	}
-	return expression_columns_list(expression_columns_with_unions(numbers), 0);
+	return expressions;
 }
 
 Plan *

@@ -129,16 +129,24 @@ split_columns(PlannerInfo *root, Relation relation, ServedTable *table)
 	table->attnums = list_difference_int(table->attnums, table->fetched);
 }
 
+static ColumnKey *
+keys_of_table(PlannerInfo *root, const ServedTable *table)
+{
+	Index		name = relation_number_of(root, table->rel->relid);
+
+	return expression_columns_keys(table->oid, table->oid, name, table->attnums,
+								   expression_columns_list(table->attnums, name));
+}
+
 /* The columns that the query will read from the cache. */
 static const ServedTable *
-without_spared(const ServedTable *table)
+without_spared(PlannerInfo *root, const ServedTable *table)
 {
 	ServedTable *wanted = palloc(sizeof(ServedTable));
 
 	*wanted = *table;
 	wanted->attnums = list_difference_int(table->attnums, table->spared);
-	wanted->columns = expression_columns_keys(table->oid, table->oid, wanted->attnums,
-											  expression_columns_list(wanted->attnums, table->rel->relid));
+	wanted->columns = keys_of_table(root, wanted);
 	return wanted;
 }
 
@@ -294,8 +302,7 @@ examine_opened(PlannerInfo *root, RelOptInfo *rel, RangeTblEntry *rte, Relation 
 		tables_refuse_fetched(table);
 		return NULL;
 	}
-	table->columns = expression_columns_keys(rte->relid, rte->relid, table->attnums,
-											 expression_columns_list(table->attnums, rel->relid));
+	table->columns = keys_of_table(root, table);
 	if (table->columns == NULL)
 	{
 		planning_refuse("expression that cannot be cached", quote_identifier(RelationGetRelationName(relation)));
@@ -309,7 +316,7 @@ examine_opened(PlannerInfo *root, RelOptInfo *rel, RangeTblEntry *rte, Relation 
 	wished = function_columns_wished(root, table);
 	if ((wished != NULL || table->coverage.cached_pages < rel->pages - rel->pages / 8) &&
 		rel->pages >= WANTED_PAGES_MIN)
-		wishes_add(root, wished == NULL ? without_spared(table) : wished);
+		wishes_add(root, wished == NULL ? without_spared(root, table) : wished);
 	if (table->coverage.cached_pages == 0 && !in_tree && !MODE_IS_FORCED())
 	{
 		planning_refuse("not cached", missing_columns(relation, table));

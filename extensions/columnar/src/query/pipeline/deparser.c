@@ -31,23 +31,27 @@ deparser_of_pipeline(const Pipeline *pipeline)
 	};
 }
 
-/* An expression that is a column. */
+/* An expression that is a column; for elements stands the list that they are of. */
 static Node *
 expression_of_column(const Var *column, const List *expression_columns)
 {
+	const List *found = NIL;
 	ListCell   *lc;
+	Node	   *expr;
 
 	foreach(lc, expression_columns)
 	{
-		if (intVal(linitial((List *) lfirst(lc))) == column->varattno)
-		{
-			Node	   *expr = copyObject(lsecond((List *) lfirst(lc)));
+		const List *planned = lfirst(lc);
 
-			ChangeVarNodes(expr, 1, intVal(lthird((List *) lfirst(lc))), 0);
-			return expr;
-		}
+		if (intVal(linitial(planned)) == column->varattno &&
+			(found == NIL || intVal(lthird(planned)) == column->varno))
+			found = planned;
 	}
-	elog(ERROR, "expression column %d does not exist", column->varattno);
+	if (found == NIL)
+		elog(ERROR, "expression column %d does not exist", column->varattno);
+	expr = copyObject(lsecond(found));
+	ChangeVarNodes(expr, 1, intVal(lthird(found)), 0);
+	return expr;
 }
 
 /* Parameters are numbered, and columns that are expressions written as these. */

@@ -273,7 +273,7 @@ distinct_of_column(const Planning *planning, Index relation, AttrNumber attnum, 
 		return INFINITY;
 	if (expression_column_is(attnum))
 	{
-		List	   *column = linitial(expression_columns_list(list_make1_int(attnum), 0));
+		List	   *column = linitial(expression_columns_list(list_make1_int(attnum), relation));
 
 		return distinct_of_input(planning, lsecond(column), relation, rows);
 	}

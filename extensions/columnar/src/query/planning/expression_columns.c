@@ -308,9 +308,9 @@ expression_columns_of_elements(PlannerInfo *root, Index relid)
 	return pairs;
 }
 
-/* relid 0: of the relation that has no parent. */
+/* Of the relation of that number, which may be a child; 0: of the one that has no parent. */
 static const ExpressionColumn *
-column_of_number(AttrNumber number, Index relid)
+column_of_number(AttrNumber number, Index relation)
 {
 	ListCell   *lc;
 
@@ -318,7 +318,7 @@ column_of_number(AttrNumber number, Index relid)
 	{
 		const ExpressionColumn *column = lfirst(lc);
 
-		if (column->number == number && (relid == 0 || column->relid == relid))
+		if (column->number == number && (relation == 0 || (Index) column->var->varno == relation))
 			return column;
 	}
 	elog(ERROR, "expression column %d does not exist", number);
@@ -328,25 +328,6 @@ Var *
 expression_columns_var(AttrNumber number)
 {
 	return column_of_number(number, 0)->var;
-}
-
-List *
-expression_columns_with_unions(List *numbers)
-{
-	ListCell   *lc;
-	ListCell   *lc2;
-
-	foreach(lc, numbers)		/* those that are added, too */
-	{
-		foreach(lc2, planning_current()->expression_columns)
-		{
-			const ExpressionColumn *column = lfirst(lc2);
-
-			if (column->number == lfirst_int(lc) && column->of_union != 0)
-				numbers = list_append_unique_int(numbers, column->of_union);
-		}
-	}
-	return numbers;
 }
 
 bool
@@ -363,24 +344,76 @@ expression_columns_can_fail(List *numbers)
 	return false;
 }
 
+/* As plans have it. */
+static List *
+planned_column(const ExpressionColumn *column)
+{
+	Node	   *expr = copyObject(column->expr);
+
+	ChangeVarNodes(expr, column->relid, 1, 0);
+	return list_make3(makeInteger(column->number), expr, makeInteger(column->var->varno));
+}
+
 List *
-expression_columns_list(List *numbers, Index relid)
+expression_columns_list(List *numbers, Index relation)
 {
 	List	   *expressions = NIL;
 	ListCell   *lc;
 
 	foreach(lc, numbers)
 	{
-		const ExpressionColumn *column;
-		Node	   *expr;
+		if (expression_column_is(lfirst_int(lc)))
+			expressions = lappend(expressions, planned_column(column_of_number(lfirst_int(lc), relation)));
+	}
+	return expressions;
+}
 
-		if (!expression_column_is(lfirst_int(lc)))
-			continue;
-		column = column_of_number(lfirst_int(lc), relid);
-		expr = copyObject(column->expr);
-		ChangeVarNodes(expr, column->relid, 1, 0);
-		expressions = lappend(expressions, list_make3(makeInteger(lfirst_int(lc)), expr,
-													  makeInteger(column->var->varno)));
+/* NULL: it is none of them. */
+static Node *
+find_planned(const List *expressions, AttrNumber number, Index relation)
+{
+	ListCell   *lc;
+
+	foreach(lc, expressions)
+	{
+		const List *column = lfirst(lc);
+
+		if (intVal(linitial(column)) == number && intVal(lthird(column)) == (int) relation)
+			return lsecond(column);
+	}
+	return NULL;
+}
+
+/* Each once, and behind a member of UNION ALL what the whole has in its place. */
+static List *
+add_planned(List *expressions, const ExpressionColumn *column)
+{
+	ListCell   *lc;
+
+	if (find_planned(expressions, column->number, column->var->varno) != NULL)
+		return expressions;
+	expressions = lappend(expressions, planned_column(column));
+	foreach(lc, planning_current()->expression_columns)
+	{
+		const ExpressionColumn *other = lfirst(lc);
+
+		if (other->number == column->number && other->of_union != 0)
+			expressions = add_planned(expressions, column_of_number(other->of_union, 0));
+	}
+	return expressions;
+}
+
+List *
+expression_columns_of_scan(List *expressions, List *vars)
+{
+	ListCell   *lc;
+
+	foreach(lc, vars)
+	{
+		const Var  *var = lfirst_node(Var, lc);
+
+		if (expression_column_is(var->varattno))
+			expressions = add_planned(expressions, column_of_number(var->varattno, var->varno));
 	}
 	return expressions;
 }
@@ -409,37 +442,28 @@ map_mutator(Node *node, void *argument)
 	return expression_tree_mutator(node, map_mutator, argument);
 }
 
-static bool
-find_key(Oid relation, Oid table, int number, List *expressions, ColumnKey *key)
-{
-	MapContext	context = {relation, table};
-	ListCell   *lc;
-
-	foreach(lc, expressions)
-	{
-		List	   *expression = lfirst(lc);
-
-		if (intVal(linitial(expression)) == number)
-			return cached_expression_find(table, relation == table ? lsecond(expression)
-										  : map_mutator(lsecond(expression), &context), EXPRESSION_NEEDED, key);
-	}
-	return false;
-}
-
 ColumnKey *
-expression_columns_keys(Oid relation, Oid table, List *numbers, List *expressions)
+expression_columns_keys(Oid relation, Oid table, Index name, List *numbers, List *expressions)
 {
 	ColumnKey  *keys = palloc(sizeof(ColumnKey) * Max(list_length(numbers), 1));
+	MapContext	context = {relation, table};
 	ListCell   *lc;
 
 	foreach(lc, numbers)
 	{
 		int			number = lfirst_int(lc);
 		ColumnKey  *key = &keys[foreach_current_index(lc)];
+		Node	   *expr;
 
 		if (!expression_column_is(number))
+		{
 			*key = column_key_of_attribute(number);
-		else if (!find_key(relation, table, number, expressions, key))
+			continue;
+		}
+		expr = find_planned(expressions, number, name);
+		if (relation != table)
+			expr = map_mutator(expr, &context);
+		if (!cached_expression_find(table, expr, EXPRESSION_NEEDED, key))
 			return NULL;
 	}
 	return keys;

@@ -44,8 +44,6 @@ extern Var *expression_columns_elements(PlannerInfo *root, Index relid, Node *ex
 extern List *expression_columns_numbers(PlannerInfo *root, Index relid);
 /* What a member of UNION ALL outputs for the column of the whole. */
 extern Var *expression_columns_of_member(PlannerInfo *root, Index relid, AttrNumber number);
-/* Columns of members of UNION ALL, and those of the wholes that they are. */
-extern List *expression_columns_with_unions(List *numbers);
 /* Plain columns of the topmost parent of the table, or its own: those that these are; relid becomes the parent's. */
 extern List *expression_columns_of_parent(const PlannerInfo *root, Index *relid, List *attnums);
 /* Whether a row can have an error in place of the value of one of these columns. */
@@ -64,12 +62,18 @@ extern List *expression_columns_of_elements(PlannerInfo *root, Index relid);
 extern Var *expression_columns_var(AttrNumber number);
 
 /*
- * The columns of a table, by their numbers in the plan: "expressions", lists of a
- * number and an expression, with Vars of relation 1, of the columns of the relation,
- * which is the table or its parent, and what pipelines call that.  NULL: one of them cannot be cached.
+ * Expressions of columns as plans have them: lists of a number, an expression with Vars of relation 1, and what
+ * pipelines call the relation.  A table and its children have the same number, and other columns of their own.
  */
-extern ColumnKey *expression_columns_keys(Oid relation, Oid table, List *numbers, List *expressions);
-/* The lists for those numbers that are expressions, while planning; relid 0: of the relation without a parent. */
-extern List *expression_columns_list(List *numbers, Index relid);
+
+/* While planning: of those numbers of the relation that are expressions. */
+extern List *expression_columns_list(List *numbers, Index relation);
+/* Adds those that a scan outputs, and of a member of UNION ALL what the whole has in their place. */
+extern List *expression_columns_of_scan(List *expressions, List *vars);
+/*
+ * The columns of a table, by their numbers in the plan.  "relation" is the table or a parent, whose columns
+ * the expressions read; pipelines call it "name".  NULL: one of them cannot be cached.
+ */
+extern ColumnKey *expression_columns_keys(Oid relation, Oid table, Index name, List *numbers, List *expressions);
 
 #endif							/* PENUMBRA_EXPRESSION_COLUMNS_H */

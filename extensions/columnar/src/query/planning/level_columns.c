@@ -654,11 +654,12 @@ examine_level(PlannerInfo *root)
 	close_keys(root, &context);
 	for (int i = 1; i < root->simple_rel_array_size; i++)
 	{
-		if (table_expressions_elements_call(root, i) != NULL &&
-			!finish_elements(root, i, list_concat_copy(context.open, returned.open)))
-			(void) find_walker((Node *) root->simple_rte_array[i]->functions, &context);
+		if (table_expressions_elements_call(root, i) == NULL ||
+			finish_elements(root, i, list_concat_copy(context.open, returned.open)))
+			continue;
+		(void) find_walker((Node *) root->simple_rte_array[i]->functions, &context);
+		close_keys(root, &context);
 	}
-	close_keys(root, &context);
 	level->open = list_concat_copy(context.open, returned.open);
 	level->returns_rows = returned.is_returned;
 	level->open_inside = list_length(level->returns_rows ? context.open : level->open);
