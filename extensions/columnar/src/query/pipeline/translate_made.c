@@ -28,7 +28,9 @@
 #include "query/pipeline/can_fail.h"
 #include "query/pipeline/pipeline.h"
 #include "query/pipeline/translate_made.h"
+#include "query/planning/made_values.h"
 
+/* Dropped attributes are compared with nothing. */
 static List *
 columns_of_constant(const Const *row)
 {
@@ -41,13 +43,47 @@ columns_of_constant(const Const *row)
 	{
 		const FormData_pg_attribute *attribute = TupleDescAttr(desc, i);
 		bool		is_null;
-		Datum		value = heap_getattr(&tuple, i + 1, desc, &is_null);
+		Datum		value;
 
+		if (attribute->attisdropped)
+			continue;
+		value = heap_getattr(&tuple, i + 1, desc, &is_null);
 		columns = lappend(columns, pipeline_constant(attribute->atttypid, attribute->atttypmod,
 													 attribute->attcollation, value, is_null));
 	}
 	ReleaseTupleDesc(desc);
 	return columns;
+}
+
+/*
+ * A row of a type has NULL for what was dropped of it, and may be older than its last attributes.  False: the type
+ * compares values by collations that have other equal ones.
+ */
+static bool
+columns_of_row(const RowExpr *row, List **columns)
+{
+	TupleDesc	desc;
+	bool		are_alike = true;
+
+	*columns = row->args;
+	if (row->row_typeid == RECORDOID)
+		return true;
+	desc = lookup_rowtype_tupdesc_domain(row->row_typeid, -1, false);
+	*columns = NIL;
+	for (int i = 0; i < desc->natts; i++)
+	{
+		const FormData_pg_attribute *attribute = TupleDescAttr(desc, i);
+		Node	   *value;
+
+		if (attribute->attisdropped)
+			continue;
+		value = i < list_length(row->args) ? list_nth(row->args, i)
+			: (Node *) makeNullConst(attribute->atttypid, attribute->atttypmod, attribute->attcollation);
+		are_alike &= made_values_are_equal_alike(exprCollation(value), attribute->attcollation);
+		*columns = lappend(*columns, value);
+	}
+	ReleaseTupleDesc(desc);
+	return are_alike;
 }
 
 /* False: it is not numbered from 1 on. */
@@ -80,8 +116,8 @@ take_apart(Node *node, List **values)
 
 	*values = NIL;
 	if (IsA(node, RowExpr))
-		*values = ((RowExpr *) node)->args;
-	else if (IsA(node, ArrayExpr) && !((ArrayExpr *) node)->multidims)
+		return columns_of_row((const RowExpr *) node, values);
+	if (IsA(node, ArrayExpr) && !((ArrayExpr *) node)->multidims)
 		*values = ((ArrayExpr *) node)->elements;
 	else if (!IsA(node, Const) || constant->constisnull)
 		return false;

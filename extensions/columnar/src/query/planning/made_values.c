@@ -34,6 +34,12 @@ is_deterministic(Oid collation)
 	return !OidIsValid(collation) || get_collation_isdeterministic(collation);
 }
 
+bool
+made_values_are_equal_alike(Oid collation, Oid other)
+{
+	return collation == other || (is_deterministic(collation) && is_deterministic(other));
+}
+
 /* By the default operators of its type, as arrays and rows compare what is in them, by a collation. */
 static bool
 add_part(Node *node, Oid collation, MadeValue *made)
@@ -45,13 +51,9 @@ add_part(Node *node, Oid collation, MadeValue *made)
 	get_sort_group_operators(exprType(node), false, false, false, &less, &equality, NULL, &can_hash);
 	if (!OidIsValid(equality))
 		return false;
-	if (exprCollation(node) != collation)
-	{
-		made->is_ordered = false;
-		if (!is_deterministic(collation) || !is_deterministic(exprCollation(node)))
-			return false;
-	}
-	made->is_ordered &= OidIsValid(less);
+	if (!made_values_are_equal_alike(exprCollation(node), collation))
+		return false;
+	made->is_ordered &= exprCollation(node) == collation && OidIsValid(less);
 	made->parts = list_append_unique(made->parts, node);
 	return true;
 }

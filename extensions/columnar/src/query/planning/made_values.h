@@ -22,6 +22,8 @@ typedef struct MadeValue
 
 /* Whether the node makes a value of parts, so that two such values are equal where all parts are, NULLs too. */
 extern bool made_value_take_apart(Node *node, MadeValue *made);
+/* Whether values are equal by the one collation where they are by the other. */
+extern bool made_values_are_equal_alike(Oid collation, Oid other);
 /* Whether a document's member of such a value is equal where it is, and has its text, or that of true and false. */
 extern bool made_value_is_kept_as_text(Oid type);
 /* A quick test: other nodes make none. */
