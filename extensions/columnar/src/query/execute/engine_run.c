@@ -195,8 +195,8 @@ open_table(PenumbraScanState *state, ScanInput *input, int i)
 	List	   *attnums = list_nth(input->stage->table_attnums, i);
 	int			count = list_length(attnums);
 	Index		name = count == 0 ? 0 : linitial_node(Var, input->stage->exprs)->varno;
-	ColumnKey  *columns = expression_columns_keys(input->stage->relation_oid, RelationGetRelid(table->rel), name, attnums,
-												  state->pipeline->expression_columns);
+	ColumnKey  *columns = expression_columns_keys(input->stage->relation_oid, RelationGetRelid(table->rel), name,
+												  attnums, state->pipeline->expression_columns);
 	Snapshot	snapshot = state->css.ss.ps.state->es_snapshot;
 	bool		has_positions = stage_scan_has_positions(input->stage);
 	bool		returns_positions = row_identity_is_given(state) || state->fetched_rows != NIL;
