@@ -36,4 +36,30 @@ SELECT bit_xor(id::bit(32))::integer, sum(amount) FROM wide;
 -- again and again
 SET enable_material = off;
 SELECT v, (SELECT bit_xor(id::bit(32))::integer FROM wide WHERE kind < v + 1 AND v > 0) FROM (VALUES (1), (2), (3)) t(v);
-DROP TABLE wide, narrow;
+-- Members of UNION ALL that give up below Gather, in a worker or in the leader, where EXPLAIN counts rows.
+CREATE TABLE dated WITH (autovacuum_enabled = off) AS SELECT id, 'Jan 5 2024' AS day FROM generate_series(1, 2000) id;
+CREATE TABLE named WITH (autovacuum_enabled = off) AS SELECT id, 'name' AS day FROM generate_series(1, 2000) id;
+VACUUM ANALYZE dated, named;
+SELECT penumbra.load('dated') > 0 AND penumbra.load('named') > 0 AS loaded;
+CREATE FUNCTION analyzed(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
+DECLARE
+  line text;
+BEGIN
+  FOR line IN EXECUTE 'EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) ' || query LOOP
+    IF line ~ '^ *(->)? *(Gather|Parallel Append|Custom Scan)' THEN
+      RETURN NEXT regexp_replace(line, ' \(actual.*', '');
+    END IF;
+  END LOOP;
+END $$;
+SET penumbra.mode = prefer;
+RESET min_parallel_table_scan_size;
+SELECT * FROM analyzed('SELECT day FROM dated WHERE ARRAY[length(day), id] <> ARRAY[id, 10] UNION ALL SELECT day FROM named WHERE ARRAY[length(day), id] <> ARRAY[id, 10]');
+SET parallel_leader_participation = off;
+SELECT count(*) FROM analyzed('SELECT day FROM dated WHERE ARRAY[length(day), id] <> ARRAY[id, 10] UNION ALL SELECT day FROM named WHERE ARRAY[length(day), id] <> ARRAY[id, 10]');
+SET max_parallel_workers = 0;
+SELECT count(*) FROM analyzed('SELECT day FROM dated WHERE ARRAY[length(day), id] <> ARRAY[id, 10] UNION ALL SELECT day FROM named WHERE ARRAY[length(day), id] <> ARRAY[id, 10]');
+RESET max_parallel_workers;
+RESET parallel_leader_participation;
+RESET penumbra.mode;
+DROP TABLE wide, narrow, dated, named;
+DROP FUNCTION analyzed;

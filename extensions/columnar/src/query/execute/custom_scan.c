@@ -44,6 +44,7 @@ static void begin_scan(CustomScanState *node, EState *estate, int eflags);
 static TupleTableSlot *exec_scan(CustomScanState *node);
 static void end_scan(CustomScanState *node);
 static void rescan(CustomScanState *node);
+static void shut_down(CustomScanState *node);
 
 static const CustomExecMethods exec_methods = {
 	.CustomName = "Penumbra",
@@ -56,7 +57,7 @@ static const CustomExecMethods exec_methods = {
 	.InitializeDSMCustomScan = parallel_scan_initialize_dsm,
 	.ReInitializeDSMCustomScan = parallel_scan_reinitialize_dsm,
 	.InitializeWorkerCustomScan = parallel_scan_initialize_worker,
-	.ShutdownCustomScan = parallel_scan_shutdown,
+	.ShutdownCustomScan = shut_down,
 };
 
 Node *
@@ -362,4 +363,15 @@ rescan(CustomScanState *node)
 	state->is_started = false;
 	state->is_done = false;
 	state->has_emitted = false;
+}
+
+/* The ordinary plan may be no child that PostgreSQL's walk finds. */
+static void
+shut_down(CustomScanState *node)
+{
+	PenumbraScanState *state = (PenumbraScanState *) node;
+
+	if (state->ordinary != NULL && !list_member_ptr(node->custom_ps, state->ordinary))
+		ExecShutdownNode(state->ordinary);
+	parallel_scan_shutdown(node);
 }

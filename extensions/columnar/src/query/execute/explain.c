@@ -18,6 +18,7 @@
 #include "cache/cache.h"
 #include "query/execute/explain.h"
 #include "query/execute/fetched_columns.h"
+#include "query/execute/ordinary_plan.h"
 #include "query/execute/scan_state.h"
 #include "query/pipeline/deparser.h"
 #include "query/pipeline/pipeline.h"
@@ -443,6 +444,7 @@ explain_custom_scan(CustomScanState *node, List *ancestors, ExplainState *es)
 
 	if (es->analyze && state->exec != NULL)
 		explain_keep_report(state);
+	ordinary_plan_show(state);
 	explain_pipeline(state->pipeline, report->is_filled && shows_rows ? &report->stats : NULL,
 					 ((Scan *) node->ss.ps.plan)->scanrelid == 0 || es->verbose, es);
 	fetched_columns_explain(state, es);

@@ -7,6 +7,7 @@
  */
 #include "postgres.h"
 
+#include "access/parallel.h"
 #include "executor/executor.h"
 #include "miscadmin.h"
 
@@ -91,6 +92,25 @@ begin_ordinary(PenumbraScanState *state)
 	return ordinary;
 }
 
+/*
+ * Below a Gather each process counts its nodes' rows for EXPLAIN, and finds them by those that the plan began with in
+ * the process that shows it: one that begins later is none of these.
+ */
+static bool
+is_counted_apart(const PenumbraScanState *state)
+{
+	const EState *estate = state->css.ss.ps.state;
+
+	return estate->es_instrument != 0 && (IsParallelWorker() || estate->es_plannedstmt->parallelModeNeeded);
+}
+
+void
+ordinary_plan_show(PenumbraScanState *state)
+{
+	if (state->ordinary != NULL)
+		state->css.custom_ps = list_make1(state->ordinary);
+}
+
 static void
 start(PenumbraScanState *state)
 {
@@ -105,7 +125,8 @@ start(PenumbraScanState *state)
 	}
 	else
 		state->ordinary = begin_ordinary(state);
-	state->css.custom_ps = list_make1(state->ordinary);
+	if (!is_counted_apart(state))
+		ordinary_plan_show(state);
 	MemoryContextSwitchTo(old_context);
 }
 

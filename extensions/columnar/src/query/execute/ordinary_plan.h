@@ -14,6 +14,8 @@
 
 /* Initialises the plan, which gives all rows from here on; reason: for EXPLAIN, counters and the statement. */
 extern void ordinary_plan_start(PenumbraScanState *state, const char *reason);
+/* For EXPLAIN, once its nodes have ended: the plan's node becomes a child of ours, if it is none yet. */
+extern void ordinary_plan_show(PenumbraScanState *state);
 /*
  * Holds the rows of the plan, which gives them all from here on, unless there are more than the pipeline's
  * ordinary_rows, or it reads more than its ordinary_input_rows: then it is left.
