@@ -32,7 +32,7 @@ typedef struct Reading
 {
 	const PlannedStmt *stmt;
 	Bitmapset  *read;			/* numbers of plans that scans of CTEs read */
-	Plan	   *ordinary;		/* of a node of ours, or NULL */
+	Plan	   *ordinary;		/* of the first node of ours, or NULL */
 } Reading;
 
 static bool
@@ -46,7 +46,8 @@ find_reads(Plan *plan, void *context)
 	if (!plan_is_ours(plan))
 		return true;
 	scan = (CustomScan *) plan;
-	if (scan->custom_plans != NIL)
+	/* Not of a later one: what gives rows to a node may be a part of the plan of the CTE that the node computes. */
+	if (scan->custom_plans != NIL && reading->ordinary == NULL)
 		reading->ordinary = linitial(scan->custom_plans);
 	plan_walk_list(external_rows_plans(scan, pipeline_from_list(scan->custom_private), reading->stmt->subplans),
 				   find_reads, reading);

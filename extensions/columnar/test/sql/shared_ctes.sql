@@ -225,6 +225,18 @@ WITH c AS MATERIALIZED (SELECT id FROM odd WHERE id < 5 UNION ALL SELECT id FROM
 WITH c AS MATERIALIZED (SELECT id FROM odd WHERE id < 5 UNION ALL SELECT id FROM odd WHERE id BETWEEN 10 AND 12)
   SELECT count(*) FROM odd o JOIN c ON true WHERE (SELECT p.id FROM odd p WHERE p.t > o.t AND p.id / 2 = o.id / 2 + 1) IS NOT NULL;
 RESET penumbra.mode;
+-- What gives rows to one of our nodes is a part of the plan of the CTE that the node computes.
+CREATE TYPE place AS (shop int, name text);
+CREATE TABLE visits WITH (autovacuum_enabled = off) AS SELECT i % 100 AS k, i % 7 AS g, 'n' || i % 12 AS name, ROW(i % 5, 'm' || i % 3)::place AS q, repeat('x', 300 + i % 9) AS tag FROM generate_series(1, 2000) i;
+CREATE TABLE lengths WITH (autovacuum_enabled = off) AS SELECT i % 4 AS n, repeat('x', 300) AS filler FROM generate_series(1, 500) i;
+VACUUM ANALYZE visits, lengths;
+SELECT penumbra.load('visits', ARRAY['k', 'g', 'name', 'tag', '(q).name']) > 0 AND penumbra.load('lengths', ARRAY['n']) > 0 AS loaded;
+SET penumbra.mode = prefer;
+SELECT line FROM plan($$WITH c AS (SELECT (v.k, (v.r).name)::place AS p, v.g, 'one' AS t FROM (SELECT DISTINCT k, g, name, tag, (length(name), (q).name)::place AS r FROM visits) v LEFT JOIN lengths l ON length(v.name) = l.n)
+  SELECT a.g, b.t, a.p, count(*) FROM (SELECT * FROM c WHERE g < 3) a FULL JOIN (SELECT p, max(t) AS t FROM c GROUP BY 1) b ON a.p = b.p GROUP BY 1, 2, 3$$) line WHERE line ~ 'Rows of|CTE';
+WITH c AS (SELECT (v.k, (v.r).name)::place AS p, v.g, 'one' AS t FROM (SELECT DISTINCT k, g, name, tag, (length(name), (q).name)::place AS r FROM visits) v LEFT JOIN lengths l ON length(v.name) = l.n)
+  SELECT a.g, b.t, a.p, count(*) FROM (SELECT * FROM c WHERE g < 3) a FULL JOIN (SELECT p, max(t) AS t FROM c GROUP BY 1) b ON a.p = b.p GROUP BY 1, 2, 3 ORDER BY 1, 3 LIMIT 5;
+RESET penumbra.mode;
 -- Spilled.
 SET work_mem = '64kB';
 SELECT same('WITH s AS (SELECT id / 2 AS k, sum(amount) AS total, string_agg(day::text, '','' ORDER BY id) AS days FROM sales GROUP BY 1)
