@@ -395,6 +395,29 @@ stands_anywhere(const Query *query, bool (*walker) (Node *node, void *context), 
 	return walker((Node *) query->targetList, context) || walker(query->havingQual, context);
 }
 
+static bool
+reads_value_walker(Node *node, void *value)
+{
+	return node != NULL && (equal(node, value) || expression_tree_walker(node, reads_value_walker, value));
+}
+
+/* Whether another key reads the value: keys are computed below the groups, where nothing tells which set it is. */
+static bool
+is_in_other_key(const Query *query, Index number, Node *value)
+{
+	ListCell   *lc;
+
+	foreach(lc, query->groupClause)
+	{
+		Index		other = lfirst_node(SortGroupClause, lc)->tleSortGroupRef;
+
+		if (other != number &&
+			reads_value_walker((Node *) get_sortgroupref_tle(other, query->targetList)->expr, value))
+			return true;
+	}
+	return false;
+}
+
 static void
 replace_set_keys(const QueryLevel *level)
 {
@@ -416,6 +439,7 @@ replace_set_keys(const QueryLevel *level)
 		made_columns_take(level, value);
 		clause = get_sortgroupref_clause(number, query->groupClause);
 		if (can_take_apart(level, clause, query->targetList, false, &key) &&
+			!is_in_other_key(query, number, key.value) &&
 			!stands_anywhere(query, stands_elsewhere_walker, &key))
 			replace_set_key(query, clause, &key);
 	}
