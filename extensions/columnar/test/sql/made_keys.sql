@@ -252,6 +252,11 @@ EXECUTE p(NULL);
 CREATE VIEW v AS SELECT jsonb_build_object('k', k, 's', s) key, g FROM w;
 SELECT key, sum(g) FROM v GROUP BY key ORDER BY key LIMIT 3;
 DROP VIEW v;
+-- Below a DISTINCT of whole values the order is that of whole values.
+SET enable_hashagg = off;
+SELECT DISTINCT ARRAY[k, g] AS a, (SELECT 1) AS one, s FROM m WHERE k < 2 AND g = 0 ORDER BY 1, 2, 3;
+SELECT DISTINCT ARRAY[k, g] AS a, count(*) > 0 AS some, s FROM m WHERE k < 2 AND g = 0 GROUP BY k, g, s ORDER BY 1, 2, 3;
+RESET enable_hashagg;
 -- A type compares its attributes by their collations, and nothing that was dropped of it.
 CREATE COLLATION same_letters (provider = icu, locale = 'und-u-ks-level2', deterministic = false);
 CREATE TYPE word AS (gone int, k int, s text COLLATE same_letters);

@@ -211,7 +211,9 @@ replace_clauses(const QueryLevel *level)
 	query->groupClause = clauses_of_parts(level, query->groupClause, false, targets);
 	if (query->hasDistinctOn)
 		query->distinctClause = clauses_of_parts(level, query->distinctClause, true, targets);
-	query->sortClause = clauses_of_parts(level, query->sortClause, true, targets);
+	/* DISTINCT and ORDER BY have the same keys as far as both go: the planner compares as many of the sort's. */
+	if (query->distinctClause == NIL || query->hasDistinctOn)
+		query->sortClause = clauses_of_parts(level, query->sortClause, true, targets);
 	foreach(lc, query->windowClause)
 	{
 		WindowClause *window = lfirst_node(WindowClause, lc);
