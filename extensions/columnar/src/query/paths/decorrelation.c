@@ -544,8 +544,12 @@ decorrelation_of_stage(PipelineStage *given, List *params, ParamValues *values)
 			append_columns(result.dependences, &keys, NULL);
 			stage->exprs = list_concat(keys, stage->exprs);
 			break;
-		case PIPELINE_UNION:
 		case PIPELINE_UNNEST:
+			/* The row's columns go on with its elements. */
+			if (result.is_single_group || stage->names == NIL || rel_pipeline_has_param(stage->aggrefs, params))
+				return failed;
+			break;
+		case PIPELINE_UNION:
 		case PIPELINE_WORKING_TABLE:
 		case PIPELINE_RECURSION:
 			return failed;

@@ -685,9 +685,23 @@ asking_share(PlannerInfo *root, List *guards)
 	return share;
 }
 
-/* Whether PostgreSQL executes the correlated subqueries of the expressions, as the query has them, for so many rows. */
+/* Whether the rows have the subquery's value already, which then is no reason for anything. */
 static bool
-has_executions(PlannerInfo *root, Node *exprs, double rows)
+is_joined(const RelPipeline *planned, const SubPlan *subplan)
+{
+	ListCell   *lc;
+
+	foreach(lc, subplan_uses_find((Node *) planned->subplans, true))
+	{
+		if (((const SubplanUse *) lfirst(lc))->subplan->plan_id == subplan->plan_id)
+			return true;
+	}
+	return false;
+}
+
+/* Whether PostgreSQL executes the correlated subqueries of the expressions, as the query has them, for each row. */
+static bool
+has_executions(PlannerInfo *root, const RelPipeline *planned, Node *exprs)
 {
 	const bool	is_limited = limits_bound_rows(root);
 	Executions	sum = {0};
@@ -697,9 +711,9 @@ has_executions(PlannerInfo *root, Node *exprs, double rows)
 	{
 		const SubplanUse *use = lfirst(lc);
 
-		if (use->subplan->parParam != NIL)
-			add_executions(&sum, planning_level_of(root->glob, use->subplan), rows, asking_share(root, use->guards),
-						   is_limited, use->subplan->per_call_cost);
+		if (use->subplan->parParam != NIL && !is_joined(planned, use->subplan))
+			add_executions(&sum, planning_level_of(root->glob, use->subplan), planned->rows,
+						   asking_share(root, use->guards), is_limited, use->subplan->per_call_cost);
 	}
 	return executions_win(&sum);
 }
@@ -736,7 +750,7 @@ subplans_apply(PlannerInfo *root, RelPipeline *planned, RestrictInfo *rinfo,
 		return false;
 	/* Of a join's condition what is around it would be PostgreSQL's, too. */
 	if (bms_membership(rinfo->clause_relids) != BMS_MULTIPLE &&
-		has_executions(root, (Node *) rinfo->clause, planned->rows))
+		has_executions(root, planned, (Node *) rinfo->clause))
 		return false;
 	foreach(lc, subplan_uses_find(clause, true))
 	{
@@ -765,7 +779,7 @@ subplans_join_outputs(PlannerInfo *root, RelPipeline *planned, List *exprs)
 	Replacements replacements = {0};
 	ListCell   *lc;
 
-	if (contains_volatile(normalized, root->glob) || has_executions(root, (Node *) exprs, planned->rows))
+	if (contains_volatile(normalized, root->glob) || has_executions(root, planned, (Node *) exprs))
 		return false;
 	foreach(lc, subplan_uses_find(normalized, false))
 	{
