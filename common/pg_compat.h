@@ -42,6 +42,7 @@
 #include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
 #include "optimizer/paths.h"
+#include "parser/parse_relation.h"
 #include "parser/scansup.h"
 #include "pgstat.h"
 #include "storage/bufmgr.h"
@@ -1016,6 +1017,18 @@ typedef RangeTblEntry CompatPermissions;
 #define COMPAT_PERMISSIONS(stmt) ((stmt)->permInfos)
 typedef RTEPermissionInfo CompatPermissions;
 #endif
+
+/* The copy of an entry of a query's range table becomes another query's, with what may be done with it. */
+static inline void
+compat_copy_permissions(Query *query, RangeTblEntry *copy, const Query *source)
+{
+#if PG_VERSION_NUM >= 160000
+	if (copy->perminfoindex == 0)
+		return;
+	query->rteperminfos = lappend(query->rteperminfos, copyObject(getRTEPermissionInfo(source->rteperminfos, copy)));
+	copy->perminfoindex = list_length(query->rteperminfos);
+#endif
+}
 
 /* Whether the statement needs no other right than SELECT. */
 static inline bool

@@ -15,7 +15,7 @@ NUMBERS = ["0", "-0", "1", "1.0", "-1.50", "123456789012345678901234567890", "1e
            "9" * 3000, "0." + "0" * 500 + "1"]  # fmt: skip
 # Whole values are keys where equal numbers are written alike, so that it is known which one a group shows.
 PLAIN_NUMBERS = ["0.000", "1", "-2.0", "17", "10.00", "2.5", "99999999999", "-123456789012345678901234567890.1000"]
-TABLE = "CREATE TABLE {name} (id integer, doc jsonb, ints integer[], texts text[], mood mood, spot spot, spots spot[])"
+TABLE = "CREATE TABLE {name} (id integer PRIMARY KEY, doc jsonb, ints integer[], texts text[], mood mood, spot spot, spots spot[])"
 TYPES = """CREATE TYPE mood AS ENUM ('sad', 'ok', 'happy'); ALTER TYPE mood ADD VALUE 'fine' AFTER 'sad';
     CREATE TYPE inner_spot AS (word text, n numeric, took interval); CREATE DOMAIN small AS integer CHECK (VALUE < 100);
     CREATE TYPE spot AS (name text, k small, part inner_spot, list integer[], code char(3), doc jsonb)"""
@@ -271,8 +271,30 @@ class DocumentQueryGenerator:
             "(CASE WHEN jsonb_typeof(doc -> 'list') = 'array' THEN (SELECT max(e #>> '{}') FROM jsonb_array_elements(doc -> 'list') e) END)",
         ))  # fmt: skip
 
+    def _joined_own_subquery(self, table: str) -> str:
+        """The same, whose elements are joined with other rows, or grouped."""
+        # an error of elements that the join needs not may stay unseen
+        source = "doc -> 'list') e"
+        while source.endswith("doc -> 'list') e"):
+            source, texts, conditions = self._own_elements()
+        value, condition = self.choose.choice(texts), self.choose.choice([condition for condition in conditions if "/" not in condition])
+        where = self.choose.choice(("", f" WHERE {condition}"))
+        others, on = self.choose.choice((
+            (f"{table} d", f"d.id = length({value})"), (f"{table} d", f"d.texts[1] = {value} AND d.id < 40"), (f"(SELECT id AS k, mood AS m FROM {table} WHERE id < 20) d", f"d.k = length({value})"),
+            ("(VALUES ('a'), ('e'), ('red'), (NULL)) d (k)", f"left({value}, 1) = d.k"), (f"{table} d", f"d.id = length({value}) AND d.mood = mood"), ("unnest(ints) d (k)", f"d.k = length({value})"),
+        ))  # fmt: skip
+        joined = f"{source} {self.choose.choice(('', '', 'LEFT '))}JOIN {others} ON {on}"
+        groups = f"(SELECT {value} AS k, count(*) AS n FROM {source if self.choose.random() < 0.5 else joined}{where} GROUP BY 1)"
+        return self.choose.choice((
+            f"(SELECT count(*) || '/' || coalesce(max({value}), '-') FROM {joined}{where})", f"(SELECT count(DISTINCT {value}) FROM {joined}{where})::text", f"(EXISTS (SELECT FROM {joined}{where}))",
+            f"(NOT EXISTS (SELECT FROM {joined}{where}))", f"ARRAY(SELECT {value} FROM {joined}{where} ORDER BY 1)::text", f"({self.text()} IN (SELECT {value} FROM {joined}{where}))",
+            f"(SELECT string_agg(k || n, ',' ORDER BY k) FROM {groups} g)", f"(SELECT max(n) || '/' || count(k) FROM {groups} g)", f"(SELECT jsonb_object_agg(k, n) FROM {groups} g WHERE k IS NOT NULL)::text",
+            f"(SELECT k FROM {groups} g ORDER BY n DESC, k NULLS FIRST LIMIT 1)", f"(CASE WHEN {self.condition()} THEN (SELECT max({value}) FROM {joined}{where}) END)", f"(SELECT {value} FROM {joined}{where})",
+        ))  # fmt: skip
+
     def _query_of_own_elements(self, table: str, where: str) -> str:
-        own, other = self._own_subquery(), self._own_subquery()
+        own = self._own_subquery() if self.choose.random() < 0.6 else self._joined_own_subquery(self.table)
+        other = self._own_subquery()
         source, texts, conditions = self._own_elements()
         is_condition = own.startswith(("(EXISTS", "(NOT EXISTS"))
         return self.choose.choice((
@@ -282,9 +304,11 @@ class DocumentQueryGenerator:
             f"SELECT id, n, m FROM {table}, LATERAL (SELECT count(*) AS n, max({self.choose.choice(texts)}) AS m FROM {source} WHERE {self.choose.choice(conditions)}) x{where}",
             f"SELECT id, n, m FROM {table} {self.choose.choice(('LEFT', 'INNER'))} JOIN LATERAL (SELECT {self.choose.choice(texts)} AS n, {self.choose.choice(texts)} AS m FROM {source} WHERE {self.choose.choice(conditions)} ORDER BY {self.choose.choice(texts)} LIMIT 1) x ON true{where}",
             f"SELECT m, count(*), sum(n) FROM {table} LEFT JOIN LATERAL (SELECT count(*) AS n, min({self.choose.choice(texts)}) AS m FROM {source}) x ON true{where} GROUP BY 1",
+            f"SELECT id, v, n FROM {table} {self.choose.choice(('LEFT', 'INNER'))} JOIN LATERAL (SELECT {self.choose.choice(texts)} AS v, count(*) AS n FROM {source} WHERE {self.choose.choice(conditions)} GROUP BY 1) x ON true{where}",
         ))  # fmt: skip
 
     def query(self, table: str) -> str:
+        self.table = table
         table = self._rows_of(table)
         if self.choose.random() < 0.25:
             return self._query_of_own_elements(table, f" WHERE {self.condition()}" if self.choose.random() < 0.4 else "")

@@ -32,6 +32,7 @@
 #include "query/paths/made_keys.h"
 #include "query/paths/member_expressions.h"
 #include "query/paths/narrow_ctes.h"
+#include "query/paths/own_rows.h"
 #include "query/paths/row_documents.h"
 #include "query/paths/scan_paths.h"
 #include "query/paths/share_subqueries.h"
@@ -71,7 +72,7 @@ penumbra_set_rel_pathlist(PlannerInfo *root, RelOptInfo *rel, Index rti, RangeTb
 	planning->root = root;
 	if (join_paths_has_conditions(root, rel))
 		ordinary = custom_path_cheapest_ordinary(rel, true);
-	if (scan_paths_may_add(rel, rte))
+	if (scan_paths_may_add(root, rel, rte))
 		scan_paths_add(root, rel, rte);
 	if (ordinary != NULL && planning->tables != NIL)
 		join_paths_add_conditions(root, rel, ordinary);
@@ -256,6 +257,21 @@ try_form(PlannerCall *best, const PlannerCall *given, Query *form, bool has_ctes
 		*best = other;
 }
 
+/* The same with joins in the place of look-ups.  Such a form may be ours once what it reads is cached. */
+static void
+try_joins(PlannerCall *best, const PlannerCall *given, Query *form, bool has_ctes)
+{
+	PlannerCall joined = *given;
+
+	joined.planning.looks_at_lookups = true;
+	joined.query = form;
+	plan_single_ctes(&joined, has_ctes);
+	if (form_is_better(&joined, best))
+		*best = joined;
+	else
+		best->planning.wishes = list_concat_copy(best->planning.wishes, joined.planning.wishes);
+}
+
 /* What the function makes of the query; the query itself if that is nothing. */
 static Query *
 reformed(Query *(*reform) (Query *query), Query *query)
@@ -290,6 +306,9 @@ plan_forms(PlannerCall *best)
 	Query	   *rewritten = narrowed != NULL ? narrowed : with_ctes != NULL ? with_ctes
 		: whole != given.query ? whole : NULL;
 	Query	   *late = is_enabled && !given.planning.is_cursor ? late_targets(whole) : NULL;
+	Query	   *own_rows = is_enabled && query_tree_has_subqueries(whole) ? own_rows_read_again(whole) : NULL;
+	Query	   *looked_up = is_enabled && query_tree_has_subqueries(whole)
+		? copyObject(rewritten != NULL ? rewritten : given.query) : NULL;
 	Query	   *of_columns = is_enabled && !given.planning.is_cursor ? whole_rows_replace_of_tables(whole) : NULL;
 	PlannerCall other;
 
@@ -323,6 +342,10 @@ plan_forms(PlannerCall *best)
 	/* a table whose columns are only returned below LIMIT may be served, although it was refused */
 	if (late != NULL && (best->planning.tables != NIL || best->planning.refusal_count > 0) && costs_enough(best))
 		try_form(best, &given, late, has_ctes);
+	if (looked_up != NULL && best->planning.has_lookups && costs_enough(best))
+		try_joins(best, &given, looked_up, has_ctes);
+	if (own_rows != NULL && costs_enough(best))
+		try_joins(best, &given, own_rows, has_ctes);
 	/* a table whose rows are read whole may not be served; what finds a row by a key is not planned twice */
 	if (of_columns != NULL && costs_enough(best))
 		try_form(best, &given, of_columns, has_ctes);

@@ -175,6 +175,23 @@ set_sampled_rows(PlannerInfo *root, const ServedTable *table)
 }
 
 /*
+ * Whether the level is executed for each row of another and joins a function's rows.  PostgreSQL takes a hundred for
+ * those of a document, where there are a few, so that looking them up by an index seems to cost more than a scan.
+ */
+static bool
+has_guessed_loops(const PlannerInfo *root)
+{
+	if (!planning_level_is_repeated(root))
+		return false;
+	for (int i = 1; i < root->simple_rel_array_size; i++)
+	{
+		if (root->simple_rel_array[i] != NULL && root->simple_rte_array[i]->rtekind == RTE_FUNCTION)
+			return true;
+	}
+	return false;
+}
+
+/*
  * A scan by one process in place of `replaced`; or, given the path of that, a
  * partial path for workers.  NULL: refused.
  */
@@ -230,7 +247,9 @@ make_scan_path(PlannerInfo *root, ServedTable *table, Path *replaced, const Penu
 		path->custom.path.total_cost += cost.startup + cost.per_tuple * rows;
 		path->total_cost = path->custom.path.total_cost;
 	}
-	if (replaced != NULL && bms_membership(root->all_baserels) == BMS_MULTIPLE)
+	if (replaced != NULL && bms_membership(root->all_baserels) == BMS_MULTIPLE && has_guessed_loops(root))
+		cost_set_exists(&path->custom.path, replaced, 1);
+	else if (replaced != NULL && bms_membership(root->all_baserels) == BMS_MULTIPLE)
 		cost_set_join_input(&path->custom.path, rel, replaced);
 	else if (replaced != NULL && table->is_rescanned && root->tuple_fraction == 1.0)
 		cost_set_exists(&path->custom.path, replaced, rel->rows);
@@ -306,15 +325,27 @@ add_scan_paths(PlannerInfo *root, ServedTable *table)
 		add_partial_path(rel, &parallel->custom.path);
 }
 
+/* What an index finds for a subquery costs little, and may cost more than a join where it is executed for many rows. */
+static bool
+is_lookup(const PlannerInfo *root, RelOptInfo *rel)
+{
+	Planning   *planning = planning_current();
+
+	if (cost_scan_can_win(rel))
+		return false;
+	planning->has_lookups |= planning_level_is_repeated(root);
+	return !planning->looks_at_lookups || !planning_level_is_repeated(root);
+}
+
 bool
-scan_paths_may_add(RelOptInfo *rel, RangeTblEntry *rte)
+scan_paths_may_add(const PlannerInfo *root, RelOptInfo *rel, RangeTblEntry *rte)
 {
 	if (rte->rtekind != RTE_RELATION || rte->inh || rte->relid < FirstNormalObjectId ||
 		(rel->reloptkind != RELOPT_BASEREL && rel->reloptkind != RELOPT_OTHER_MEMBER_REL) ||
 		rel->pathlist == NIL || IS_DUMMY_REL(rel))
 		return false;
 	return penumbra_mode != MODE_AUTO ||
-		(rel->pages >= TABLE_PAGES_MIN && cost_scan_can_win(rel));
+		(rel->pages >= TABLE_PAGES_MIN && !is_lookup(root, rel));
 }
 
 void

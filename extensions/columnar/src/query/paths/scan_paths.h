@@ -13,7 +13,7 @@
 #include "nodes/pathnodes.h"
 
 /* Whether a scan of ours may be worth its costs: a few instructions, since look-ups of one row ask, too. */
-extern bool scan_paths_may_add(RelOptInfo *rel, RangeTblEntry *rte);
+extern bool scan_paths_may_add(const PlannerInfo *root, RelOptInfo *rel, RangeTblEntry *rte);
 /* Then: offers the scan, if the table can be served. */
 extern void scan_paths_add(PlannerInfo *root, RelOptInfo *rel, RangeTblEntry *rte);
 

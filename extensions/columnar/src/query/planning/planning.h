@@ -77,6 +77,8 @@ typedef struct Planning
 	bool		has_conditions_of_ctes; /* a reference has some, which would reach into an inlined CTE */
 	bool		is_cursor;		/* of DECLARE or PL/pgSQL */
 	bool		has_executions; /* of a correlated subquery, which cost less than a join of ours */
+	bool		looks_at_lookups;	/* also at tables that an index finds for each execution of a correlated subquery */
+	bool		has_lookups;	/* there was one */
 	int			refused_stages; /* aggregations and DISTINCTs over served tables */
 } Planning;
 
