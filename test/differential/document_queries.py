@@ -285,7 +285,10 @@ class DocumentQueryGenerator:
         ))  # fmt: skip
         joined = f"{source} {self.choose.choice(('', '', 'LEFT '))}JOIN {others} ON {on}"
         groups = f"(SELECT {value} AS k, count(*) AS n FROM {source if self.choose.random() < 0.5 else joined}{where} GROUP BY 1)"
+        part = f"(SELECT {value} AS k FROM {source}{where}) u"
         return self.choose.choice((
+            f"(SELECT max(n) || '/' || count(k) FROM (SELECT k, count(*) AS n FROM {part} GROUP BY k) g)", f"(EXISTS (SELECT FROM {part}, {table} d WHERE d.texts[1] = u.k AND d.id < 40))",
+            f"(SELECT count(d.id) || '/' || max(u.k) FROM {part} {self.choose.choice(('', 'LEFT '))}JOIN {table} d ON d.id = length(u.k) AND d.mood = mood)",
             f"(SELECT count(*) || '/' || coalesce(max({value}), '-') FROM {joined}{where})", f"(SELECT count(DISTINCT {value}) FROM {joined}{where})::text", f"(EXISTS (SELECT FROM {joined}{where}))",
             f"(NOT EXISTS (SELECT FROM {joined}{where}))", f"ARRAY(SELECT {value} FROM {joined}{where} ORDER BY 1)::text", f"({self.text()} IN (SELECT {value} FROM {joined}{where}))",
             f"(SELECT string_agg(k || n, ',' ORDER BY k) FROM {groups} g)", f"(SELECT max(n) || '/' || count(k) FROM {groups} g)", f"(SELECT jsonb_object_agg(k, n) FROM {groups} g WHERE k IS NOT NULL)::text",

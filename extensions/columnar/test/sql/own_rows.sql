@@ -49,6 +49,11 @@ INSERT INTO questions (q) VALUES
   ('SELECT a.id, b.id FROM baskets a JOIN baskets b ON a.shop = 1 AND b.shop = 2 AND a.id = b.id WHERE EXISTS (SELECT FROM unnest(a.tags) t JOIN unnest(b.tags) u ON t = u)'),
   ('SELECT a.shop, a.id, (SELECT count(*) FROM unnest(a.nums) n JOIN baskets b ON b.shop = 0 AND b.id = ''b'' || n AND b.customer > a.customer) FROM baskets a'),
   ('SELECT shop, count(*), count(m) FROM (SELECT shop, (SELECT max(p.price) FROM unnest(tags) t JOIN products p ON p.sku = t) AS m FROM baskets) s GROUP BY 1'),
+  -- subqueries in FROM that are parts of their level
+  ('SELECT shop, id, k, n FROM baskets, LATERAL (SELECT k, count(*) AS n FROM (SELECT n % 3 AS k FROM unnest(nums) n WHERE n <> customer) u GROUP BY k) x WHERE n > 1'),
+  ('SELECT shop, id, (SELECT sum(price) FROM (SELECT t AS sku FROM unnest(tags) t WHERE t IS NOT NULL) u JOIN products p USING (sku)) FROM baskets'),
+  ('SELECT shop, id, (SELECT max(price) FROM (SELECT price, category FROM unnest(tags) t, products p WHERE p.sku = t AND p.price < customer) u WHERE category <> ''c1'') FROM baskets'),
+  ('SELECT shop, id, (SELECT count(*) FROM (SELECT t FROM (SELECT t FROM unnest(tags) t OFFSET 0) v) u JOIN products p ON p.sku = t) FROM baskets'),
   -- errors, and rows that do not ask
   ('SELECT shop, id, (SELECT p.price FROM unnest(tags) t JOIN products p ON p.sku = t) FROM baskets'),
   ('SELECT shop, id, (SELECT count(*) FROM jsonb_array_elements(doc->''mixed'') e JOIN products p ON p.sku = e->>''sku'') FROM baskets'),
@@ -60,6 +65,8 @@ SELECT id, agree(q), q FROM questions ORDER BY id;
 -- What stays with PostgreSQL, for its rows or for the whole query.
 CREATE TABLE others (q text, id serial);
 INSERT INTO others (q) VALUES
+  -- where an outer join makes what its part reads of the row NULL
+  ('SELECT shop, id, (SELECT count(c) FROM products p LEFT JOIN (SELECT t, customer AS c FROM unnest(tags) t) u ON u.t = p.sku) FROM baskets WHERE customer < 3'),
   -- where the row may not be there, or is one of a group
   ('SELECT s.k, (SELECT count(*) FROM unnest(coalesce(b.nums, ''{1}'')) n JOIN products p ON p.sku = ''s'' || n) FROM generate_series(1, 99) s(k) LEFT JOIN baskets b ON b.shop = 0 AND b.id = ''b'' || s.k * 20'),
   ('SELECT tags, (SELECT count(*) FROM unnest(tags) t JOIN products p ON p.sku = t) FROM baskets GROUP BY tags'),

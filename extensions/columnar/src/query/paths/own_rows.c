@@ -60,7 +60,7 @@ typedef struct OwnRow
 	Index		again;			/* its entry in the subquery; 0: not yet */
 } OwnRow;
 
-/* The first value of a level around it. */
+/* The first value of a level around the subquery. */
 static bool
 first_outer_walker(Node *node, void *context)
 {
@@ -71,10 +71,10 @@ first_outer_walker(Node *node, void *context)
 		return false;
 	if (IsA(node, Query))
 		return true;
-	if (!IsA(node, Var) || var->varlevelsup == 0)
+	if (!IsA(node, Var) || var->varlevelsup <= row->depth)
 		return expression_tree_walker(node, first_outer_walker, context);
 	row->rti = var->varno;
-	row->up = var->varlevelsup;
+	row->up = var->varlevelsup - row->depth;
 	return true;
 }
 
@@ -188,21 +188,71 @@ is_in_from(const Query *query, const Query *around)
 	return false;
 }
 
+/* Groups, or windows, or fewer rows than it reads. */
+static bool
+has_groups(const Query *query)
+{
+	return query->groupClause != NIL || query->groupingSets != NIL || query->havingQual != NULL ||
+		query->distinctClause != NIL || query->hasWindowFuncs || query->limitOffset != NULL;
+}
+
+static bool
+stays_level(const Query *query)
+{
+	return has_groups(query) || query->hasAggs || query->sortClause != NIL || query->limitCount != NULL;
+}
+
+static bool
+is_plain(const Query *query)
+{
+	return query->commandType == CMD_SELECT && query->setOperations == NULL && query->cteList == NIL &&
+		query->rowMarks == NIL && !query->hasTargetSRFs;
+}
+
+/* Whether a subquery in FROM is a part of its level: its rows are those of what it reads.  It joins without JOIN. */
+static bool
+is_part(const RangeTblEntry *rte)
+{
+	ListCell   *lc;
+
+	if (rte->rtekind != RTE_SUBQUERY || !is_plain(rte->subquery) || stays_level(rte->subquery))
+		return false;
+	foreach(lc, rte->subquery->jointree->fromlist)
+	{
+		if (!IsA(lfirst(lc), RangeTblRef))
+			return false;
+	}
+	return true;
+}
+
+/* Of FROM, with those of its parts. */
+static int
+count_entries(const Query *query)
+{
+	int			count = 0;
+	ListCell   *lc;
+
+	foreach(lc, query->rtable)
+	{
+		const RangeTblEntry *rte = lfirst_node(RangeTblEntry, lc);
+
+		count += is_part(rte) ? count_entries(rte->subquery) : 1;
+	}
+	return count;
+}
+
 /* Whether the subquery stays a level, and is more than aggregates, conditions or the first of some elements. */
 static bool
 is_more_than_elements(const Level *level, Index up)
 {
 	const Query *query = level->query;
-	const bool	has_groups = query->groupClause != NIL || query->groupingSets != NIL || query->havingQual != NULL ||
-		query->distinctClause != NIL || query->hasWindowFuncs || query->limitOffset != NULL;
-	const bool	stays = has_groups || query->hasAggs || query->sortClause != NIL || query->limitCount != NULL;
+	const bool	is_more = has_groups(query) || count_entries(query) > 1;
 
-	if (query->commandType != CMD_SELECT || query->setOperations != NULL || query->cteList != NIL ||
-		query->rowMarks != NIL || query->hasTargetSRFs)
+	if (!is_plain(query))
 		return false;
 	if (up > 1 || is_in_from(query, level->around->query))
-		return stays && (up > 1 || has_groups || list_length(query->rtable) > 1);
-	return has_groups || list_length(query->rtable) > 1;
+		return stays_level(query) && (up > 1 || is_more);
+	return is_more;
 }
 
 /* Whether the row is that of a table, which its primary key finds. */
@@ -312,22 +362,30 @@ read_again(Query *query, const Query *around, OwnRow *row, const Bitmapset *keys
 	return true;
 }
 
-/* The rows whose elements the level reads; false, if it changes nothing: there is none. */
+/*
+ * The rows whose elements the query reads: that of the level, or its part so many levels below.  False, if it changes
+ * nothing: there is none.
+ */
 static bool
-level_reads_again(const Level *level, bool changes)
+level_reads_again(const Level *level, const Query *query, Index depth, bool changes)
 {
 	bool		has_read = false;
 	ListCell   *lc;
 
-	foreach(lc, level->query->rtable)
+	foreach(lc, query->rtable)
 	{
-		OwnRow		row = {0};
+		const RangeTblEntry *rte = lfirst_node(RangeTblEntry, lc);
+		OwnRow		row = {.depth = depth};
 		const Level *around = level;
 		Bitmapset  *keys;
 
-		if (!gives_elements(lfirst_node(RangeTblEntry, lc)) ||
-			!expression_tree_walker((Node *) lfirst_node(RangeTblEntry, lc)->functions, first_outer_walker, &row))
+		if (has_read && !changes)
+			break;
+		if (is_part(rte))
+			has_read |= level_reads_again(level, rte->subquery, depth + 1, changes);
+		if (!gives_elements(rte) || !expression_tree_walker((Node *) rte->functions, first_outer_walker, &row))
 			continue;
+		row.depth = 0;
 		for (Index up = 0; up < row.up && around != NULL; up++)
 			around = around->around;
 		if (row.up == 0 || around == NULL || !is_more_than_elements(level, row.up) ||
@@ -335,9 +393,7 @@ level_reads_again(const Level *level, bool changes)
 			!move_conditions((Node *) level->query->jointree, &row, true, NULL) ||
 			query_tree_walker(level->query, reads_more_walker, &row, 0))
 			continue;
-		if (!changes)
-			return true;
-		has_read |= read_again(level->query, around->query, &row, keys);
+		has_read |= !changes || read_again(level->query, around->query, &row, keys);
 	}
 	return has_read;
 }
@@ -391,7 +447,7 @@ levels_walker(Node *node, void *context)
 	if (!IsA(node, Query))
 		return expression_tree_walker(node, levels_walker, context);
 	CHECK_FOR_INTERRUPTS();
-	if (level.around != NULL && level_reads_again(&level, walk->changes) && !walk->changes)
+	if (level.around != NULL && level_reads_again(&level, level.query, 0, walk->changes) && !walk->changes)
 		return true;
 	walk->level = &level;
 	if (level.query->hasAggs || level.query->groupClause != NIL || level.query->groupingSets != NIL ||
