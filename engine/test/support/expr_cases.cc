@@ -89,6 +89,18 @@ uint64_t BigEndian(std::string_view bytes) {
   return value;
 }
 
+// The cases are of x86: another processor's libm gives cbrt() other last bits, which are PostgreSQL's there, too.
+bool IsExpected(const ExprCase& c, const std::string& actual) {
+  if (IsSameResult(c.result, c.expected, actual)) return true;
+#ifdef __x86_64__
+  return false;
+#else
+  if (c.function != PENUMBRA_FN_CBRT || c.expected.size() != 16 || actual.size() != 16) return false;
+  const int64_t distance = static_cast<int64_t>(BigEndian(FromHex(c.expected)) - BigEndian(FromHex(actual)));
+  return std::abs(distance) <= 4;
+#endif
+}
+
 std::string ToBigEndianHex(uint64_t value, int bytes) {
   std::string big;
   for (int i = bytes - 1; i >= 0; --i) big.push_back(static_cast<char>(value >> (8 * i)));
@@ -327,8 +339,7 @@ void RunTogether(const Group& group, const std::vector<bool>& is_constant, int c
     }
     for (uint32_t i = 0; i < rows; ++i) {
       const std::string actual = FormatRow(result, i);
-      const std::string expected = row_case[i] == nullptr ? kNull : row_case[i]->expected;
-      EXPECT_TRUE(IsSameResult(first.result, expected, actual))
+      EXPECT_TRUE(row_case[i] == nullptr ? actual == kNull : IsExpected(*row_case[i], actual))
           << actual << " (coded " << coded << ", row " << i << ") for "
           << (row_case[i] == nullptr ? "a null row" : Describe(*row_case[i]));
     }
@@ -497,8 +508,8 @@ ExprCaseCounts CheckExprCases(PenumbraFunction function) {
       EXPECT_EQ(folded, "unsupported") << Describe(c);
       continue;
     }
-    EXPECT_TRUE(IsSameResult(c.result, c.expected, alone)) << alone << " for " << Describe(c);
-    EXPECT_TRUE(IsSameResult(c.result, c.expected, folded)) << folded << " folded for " << Describe(c);
+    EXPECT_TRUE(IsExpected(c, alone)) << alone << " for " << Describe(c);
+    EXPECT_TRUE(IsExpected(c, folded)) << folded << " folded for " << Describe(c);
     together.push_back(&c);
   }
   RunGroups(together, -1, -1);
